@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+# wakewatt. `make help` lists the targets.
+#
+# Everything is built below $(B). A second configuration is a second $(B):
+#   make B=build/asan SAN=1      address and undefined-behaviour sanitizers
+#   make B=build/clang CC=clang
+
+VERSION := 0.1.0
+SOMAJOR := 0
+B       ?= build
+CC      ?= cc
+PREFIX  ?= /usr/local
+PKGCONF ?= pkg-config
+
+bindir   = $(PREFIX)/bin
+libdir   = $(PREFIX)/lib
+incdir   = $(PREFIX)/include
+mandir   = $(PREFIX)/share/man
+datadir  = $(PREFIX)/share/wakewatt
+udevdir ?= $(PREFIX)/lib/udev/rules.d
+compdir  = $(PREFIX)/share/bash-completion/completions
+
+have = $(shell $(PKGCONF) --exists $(1) 2>/dev/null && echo 1 || echo 0)
+WITH_USB   ?= $(call have,libusb-1.0)
+WITH_FTDI  ?= $(call have,libftdi1)
+WITH_GPIOD ?= $(call have,libgpiod)
+
+# Reports are compared byte for byte between compilers: no fused operations.
+WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+          -Wpointer-arith -Wwrite-strings -Wvla
+OPT    ?= -O2 -g
+CFLAGS ?=
+ALLC   := -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) -ffp-contract=off -fno-strict-aliasing \
+          -fvisibility=hidden -fPIC -pthread -Iinclude -Ilib
+LDLIBS := -lm -pthread
+PKGS   := sqlite3 libzstd
+ifeq ($(WITH_USB),1)
+PKGS += libusb-1.0
+ALLC += -DWW_WITH_USB=1
+endif
+ifeq ($(WITH_FTDI),1)
+PKGS += libftdi1
+ALLC += -DWW_WITH_FTDI=1
+endif
+ifeq ($(WITH_GPIOD),1)
+PKGS += libgpiod
+ALLC += -DWW_WITH_GPIOD=$(shell $(PKGCONF) --modversion libgpiod | cut -d. -f1)
+endif
+ALLC   += $(shell $(PKGCONF) --cflags $(PKGS) 2>/dev/null)
+LDLIBS := $(shell $(PKGCONF) --libs $(PKGS) 2>/dev/null) $(LDLIBS)
+ifeq ($(SAN),1)
+ALLC += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(WERROR),1)
+ALLC += -Werror
+endif
+ALLC += $(CFLAGS)
+
+LIBSRC  := $(wildcard lib/*/*.c)
+LIBOBJ  := $(LIBSRC:%.c=$(B)/obj/%.o)
+SO      := $(B)/lib/libwakewatt.so.$(VERSION)
+AR_LIB  := $(B)/lib/libwakewatt.a
+COMMON  := $(B)/obj/tools/common.o
+PROGS   := pwrlog resumetime wwtrace
+BINS    := $(PROGS:%=$(B)/bin/%) $(B)/bin/ttybeat
+MAN     := $(wildcard tools/man/*.[1-8])
+
+TESTSRC := $(wildcard tests/*/test_*.c)
+TESTS   := $(TESTSRC:tests/%.c=$(B)/tests/%)
+EMUSRC  := $(wildcard tests/emu/*.c)
+EMUS    := $(EMUSRC:tests/%.c=$(B)/tests/%)
+FUZZSRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZERS := $(FUZZSRC:tests/%.c=$(B)/tests/%)
+BENCHSRC := $(wildcard tests/bench/bench_*.c)
+BENCHES := $(BENCHSRC:tests/%.c=$(B)/tests/%)
+
+.PHONY: all help deps check check-units demo bench fuzz lint format install uninstall clean \
+        tests static symbols
+.SECONDARY:
+all: $(BINS) $(SO) $(B)/lib/wakewatt.pc ## library and programs into build/
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' Makefile
+
+$(B)/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -MMD -MP -c -o $@ $<
+
+$(SO): $(LIBOBJ) lib/libwakewatt.map
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -shared -Wl,-soname,libwakewatt.so.$(SOMAJOR) \
+	    -Wl,--version-script=lib/libwakewatt.map -Wl,--no-undefined -o $@ $(LIBOBJ) $(LDLIBS)
+	ln -sf libwakewatt.so.$(VERSION) $(B)/lib/libwakewatt.so.$(SOMAJOR)
+	ln -sf libwakewatt.so.$(SOMAJOR) $(B)/lib/libwakewatt.so
+
+$(AR_LIB): $(LIBOBJ)
+	@mkdir -p $(@D)
+	rm -f $@
+	ar rcs $@ $(LIBOBJ)
+
+# Programs use the public header and the shared library only.
+define prog
+$(B)/bin/$(1): $(B)/obj/tools/$(1).o $(patsubst %.c,$(B)/obj/%.o,$(wildcard tools/$(1)-*.c)) $(COMMON) $(SO)
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALLC) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lwakewatt -lm \
+	    -Wl,-rpath,'$$$$ORIGIN/../lib'
+endef
+$(foreach p,$(PROGS),$(eval $(call prog,$(p))))
+
+# The DUT's side: one C99 file, no library of ours.
+$(B)/bin/ttybeat: tools/ttybeat.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -D_GNU_SOURCE $(WARN) $(OPT) $(CFLAGS) -o $@ tools/ttybeat.c
+$(B)/obj/tools/resumetime-beat.o: tools/ttybeat.c
+
+# Static builds for the DUT: musl where a compiler for the target is there.
+STATIC_CC_x86_64 ?= musl-gcc
+static: $(B)/static/ttybeat-x86_64 ## ttybeat, static, for a DUT
+	@tests/static.sh $(B)/static
+$(B)/static/ttybeat-x86_64: tools/ttybeat.c
+	@mkdir -p $(@D)
+	$(STATIC_CC_x86_64) -std=c99 -D_GNU_SOURCE -Os -s -static -Wall -Wextra -o $@ $<
+
+$(B)/lib/wakewatt.pc: lib/wakewatt.pc.in Makefile
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
+	    -e 's|@REQUIRES@|$(PKGS)|g' $< > $@
+
+# --- tests
+$(B)/tests/%: $(B)/obj/tests/%.o $(AR_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -o $@ $< $(AR_LIB) $(LDLIBS) -lcmocka -lutil $(TESTLD_$(notdir $*))
+# Tests that fail every allocation once put their own functions before ours.
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+$(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $(WRAP)))
+
+$(B)/tests/emu/%: $(B)/obj/tests/emu/%.o
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -o $@ $< -lutil -lm
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(LIBSRC)
+	@mkdir -p $(@D)
+	clang $(filter-out -fsanitize%,$(ALLC)) -fsanitize=fuzzer,address,undefined -o $@ $< \
+	    $(LIBSRC) $(LDLIBS)
+
+tests: $(TESTS) $(EMUS) ## build the tests
+deps: ## install what is missing (apt; sudo unless root)
+	@tests/deps.sh all
+check: ## all tests, with the sanitizers, the virtual machine and the lint
+	@tests/deps.sh all
+	@tests/check.sh $(CHECK)
+check-units: tests all ## the unit tests of this configuration
+	@python3 tests/runner.py $(TESTS)
+demo: ## boots a machine that really suspends, and measures it
+	@tests/deps.sh demo
+	@$(MAKE) --no-print-directory all $(B)/static/ttybeat-x86_64
+	@tests/lab/demo.sh
+bench: all $(BENCHES) $(EMUS) ## benchmarks, side by side with named peers
+	@tests/deps.sh all
+	@tests/bench/run.sh $(B)
+fuzz: $(FUZZERS) ## run each fuzzer for FUZZ_SECONDS (20)
+	@tests/fuzz/run.sh $(B)/tests/fuzz
+lint: ## formatting, clang-tidy, cppcheck, layers, symbols, man pages
+	@tests/lint.sh
+format: ## clang-format in place
+	clang-format -i $(shell git ls-files '*.c' '*.h')
+
+install: all ## PREFIX=/usr/local DESTDIR=
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(incdir) \
+	    $(DESTDIR)$(udevdir) $(DESTDIR)$(compdir)
+	install -m755 $(BINS) $(DESTDIR)$(bindir)
+	install -m644 $(SO) $(DESTDIR)$(libdir)
+	ln -sf libwakewatt.so.$(VERSION) $(DESTDIR)$(libdir)/libwakewatt.so.$(SOMAJOR)
+	ln -sf libwakewatt.so.$(SOMAJOR) $(DESTDIR)$(libdir)/libwakewatt.so
+	install -m644 include/wakewatt.h $(DESTDIR)$(incdir)
+	install -m644 $(B)/lib/wakewatt.pc $(DESTDIR)$(libdir)/pkgconfig
+	for m in $(MAN); do s=$${m##*.}; install -d $(DESTDIR)$(mandir)/man$$s; \
+	    install -m644 $$m $(DESTDIR)$(mandir)/man$$s; done
+	install -m644 lib/bus/60-wakewatt.rules $(DESTDIR)$(udevdir)
+	install -m644 tools/completion.bash $(DESTDIR)$(compdir)/pwrlog
+	ln -sf pwrlog $(DESTDIR)$(compdir)/resumetime
+	ln -sf pwrlog $(DESTDIR)$(compdir)/wwtrace
+	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+uninstall: ## what install put there
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(BINS))) \
+	    $(DESTDIR)$(libdir)/libwakewatt.so* $(DESTDIR)$(incdir)/wakewatt.h \
+	    $(DESTDIR)$(libdir)/pkgconfig/wakewatt.pc $(DESTDIR)$(udevdir)/60-wakewatt.rules \
+	    $(addprefix $(DESTDIR)$(compdir)/,pwrlog resumetime wwtrace)
+	for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+
+clean: ## remove build/
+	rm -rf $(B)
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,764 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file wakewatt.h
+ * libwakewatt: watts of a machine and its way through suspend-to-RAM,
+ * measured from outside.
+ *
+ * Two machines appear in this header. The DUT is the device under test; the
+ * bench is the machine that runs this library and measures.
+ *
+ * Conventions, stated once
+ * ------------------------
+ * - Errors. Every fallible function returns a value >= 0 on success and a
+ *   negative errno otherwise. The last argument of such a function is an
+ *   optional (may be NULL) caller-owned `struct ww_error` that receives a
+ *   sentence: what failed, on what, why, and what helps. The first error
+ *   wins: an error that is already set is not overwritten, so that a clean-up
+ *   that fails too does not hide its cause. Reset it with ww_error_clear().
+ * - NULL. Unless a function says "may be NULL", a NULL argument is a
+ *   programming error. Every `_close` and `_free` accepts NULL.
+ * - Ownership. Who opens closes. A pointer that a handle lends (strings,
+ *   arrays, structures) lives until the next call on that handle; copy what
+ *   must live longer. Text that a function hands over (`char **out`) is freed
+ *   with ww_free().
+ * - Threads. One handle, one thread at a time; different handles are
+ *   independent. The library has no mutable globals, installs no signal
+ *   handlers, prints nothing and never exits. The only thread it starts is a
+ *   recorder's writer thread.
+ * - The application owns the loop. Whatever waits offers a file descriptor to
+ *   poll for reading and a `_dispatch` that never blocks.
+ * - Pull readers have three outcomes: 1 an item, 0 the end (for now, on a trace
+ *   that still grows), negative an error.
+ * - Time. All times are nanoseconds of the bench's CLOCK_BOOTTIME (the axis of a
+ *   trace), and every observed time is an interval: the event surely happened
+ *   in [lo, hi], both ends included. Wall-clock time is for display only.
+ * - Structures that the caller allocates and the library reads start with
+ *   `size`, to be set to sizeof the structure: a newer library accepts an older
+ *   caller's. Zero means the default in every other member.
+ * - Units stand in names (`_ns`, `_watts`) or in a `unit` member (SI symbols).
+ */
+#ifndef WAKEWATT_H
+#define WAKEWATT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WW_API		__attribute__((visibility("default")))
+#define WW_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define WW_API
+#define WW_PRINTF(f, a)
+#endif
+
+/** The version of this header; ww_version() tells that of the library. */
+#define WW_VERSION_STRING "0.1.0"
+/** Number of the binary interface; it changes only when an old program could break. */
+#define WW_ABI 1
+
+/* ------------------------------------------------------------------ basics */
+
+/** Longest text of an error, with its terminating NUL. */
+#define WW_ERROR_TEXT 512
+
+/** An error: a negative errno and one sentence. Initialise with {0}. */
+struct ww_error {
+	int code;		  /**< 0: none; otherwise a negative errno */
+	char text[WW_ERROR_TEXT]; /**< what, where, why; no newline at its end */
+};
+
+/** Forget an error, so that the next one is stored. */
+WW_API void ww_error_clear(struct ww_error *err);
+
+/** Version of the library, "MAJOR.MINOR.PATCH". Static storage. */
+WW_API const char *ww_version(void);
+/** Binary interface of the library, to be compared with WW_ABI. */
+WW_API int ww_abi(void);
+/**
+ * Optional parts of this build: a string of names ("ftdi usb gpio2"), each
+ * present or absent as it was built. Static storage.
+ */
+WW_API const char *ww_features(void);
+/** Size in bytes of a public structure by name ("ww_error"), 0 if unknown: for bindings. */
+WW_API size_t ww_sizeof(const char *structure);
+/** Free text that a function of this library handed over. May be NULL. */
+WW_API void ww_free(void *p);
+
+/**
+ * A time in which an event surely happened, or a duration that surely lies
+ * between two bounds. INT64_MIN as lo and INT64_MAX as hi mean "open".
+ */
+struct ww_interval {
+	int64_t lo_ns;
+	int64_t hi_ns;
+};
+
+/** Open ends of an interval. */
+#define WW_TIME_MIN INT64_MIN
+#define WW_TIME_MAX INT64_MAX
+
+/**
+ * A measured quantity: best value and standard uncertainty (GUM, JCGM 100).
+ * A member that cannot be given is NaN.
+ */
+struct ww_quantity {
+	double value;
+	double u;
+};
+
+/* ------------------------------------------------------------------ clocks */
+
+/** CLOCK_BOOTTIME of this machine in ns: "now" on the axis of a new trace. */
+WW_API int64_t ww_clock_now_ns(void);
+
+/**
+ * The clocks of the bench read together. `boot_ns` was read between two reads
+ * of CLOCK_MONOTONIC_RAW that lie `width_ns` apart, the others likewise, so any
+ * two of them belong together within `width_ns`.
+ */
+struct ww_anchor {
+	int64_t boot_ns;	 /**< CLOCK_BOOTTIME */
+	int64_t mono_ns;	 /**< CLOCK_MONOTONIC */
+	int64_t real_ns;	 /**< CLOCK_REALTIME, since 1970-01-01 UTC */
+	int64_t width_ns;	 /**< width of the whole reading */
+	int32_t adj_state;	 /**< adjtimex(2): TIME_OK 0 ... TIME_ERROR 5; -1 unknown */
+	int32_t adj_freq_ppb;	 /**< frequency correction in force, ppb */
+	int64_t adj_maxerror_ns; /**< the kernel's own bound of its error; -1 unknown */
+};
+
+/** Read all clocks now. The narrowest of a few attempts is kept. */
+WW_API int ww_anchor_take(struct ww_anchor *out, struct ww_error *err);
+
+/**
+ * Read a duration such as "500ms", "2s", "1m30s", "8h"; a bare number is seconds.
+ * @return 0, or -EINVAL
+ */
+WW_API int ww_duration_parse(const char *text, int64_t *ns, struct ww_error *err);
+
+/* --------------------------------------------------- what a trace describes */
+
+/** What a value says about the time around it; decides how it is integrated. */
+enum ww_semantics {
+	WW_INSTANT = 0, /**< value at the moment: trapezoid */
+	WW_AVERAGE = 1, /**< mean over the window that ends at the stamp: backward rectangle */
+	WW_HOLD = 2,	/**< valid from the stamp until the next (a display): forward */
+	WW_COUNTER = 3, /**< a register that counts up (Wh) and may wrap or be reset */
+	WW_EDGE = 4	/**< level of a line after an edge: an event, not a quantity */
+};
+
+/** What a source is, for choosing analyses. */
+enum ww_source_kind {
+	WW_METER = 0,  /**< samples of channels */
+	WW_SERIAL = 1, /**< stamped bytes of a serial line: heartbeats, console */
+	WW_LINE = 2,   /**< edges of a GPIO or modem line */
+	WW_MANUAL = 3  /**< samples typed by a person */
+};
+
+/** How the bytes came, and what is known of the delay on the way. */
+struct ww_transport {
+	const char *name; /**< "pty", "uart", "ftdi_sio", "ftdi", "cdc", "unix", "tcp", "kernel",
+			     "sim", "person" */
+	int64_t delay_min_ns; /**< least delay from the wire to where it can be read */
+	int64_t delay_max_ns; /**< greatest such delay that is sure; already subtracted from every
+				 `lo` */
+	int64_t char_ns; /**< time of one character on the line where the line's pace is known (a
+			    real UART), else 0: no model */
+	const char *settings; /**< what was asked for and what is in force, "baud=115200
+				 latency_timer=1(in force)"; "" if nothing */
+};
+
+/** A source, as a trace describes it. Strings are never NULL; unknown is "". */
+struct ww_source_info {
+	uint32_t id;	  /**< number within the trace, from 1 */
+	int32_t kind;	  /**< enum ww_source_kind */
+	const char *name; /**< short and unique in the trace: "meter", "port", "meter2" */
+	const char *uri;
+	const char *driver;
+	const char *model;
+	const char *serial;
+	const char *firmware;
+	const char *notes;    /**< e.g. "driver has never met the real device" */
+	int64_t period_ns;    /**< nominal time between samples; 0 if irregular */
+	int64_t window_ns;    /**< time that one reading covers; 0 for a moment */
+	int64_t delay_min_ns; /**< least time from the end of the window to the arrival */
+	int64_t delay_max_ns; /**< greatest such time */
+	struct ww_transport transport;
+};
+
+/** A channel of a source. value = code * scale + offset. */
+struct ww_channel_info {
+	uint32_t id;	      /**< number within the trace, from 1 */
+	uint32_t source;      /**< id of its source */
+	const char *name;     /**< "power", "voltage", "energy", "level" */
+	const char *quantity; /**< "power", "apparent_power", "power_factor", "voltage", "current",
+				 "energy", "frequency", "level", "other" */
+	const char *unit;     /**< "W", "VA", "1", "V", "A", "Wh", "Hz" */
+	int32_t semantics;    /**< enum ww_semantics */
+	int32_t reserved;
+	double scale;
+	double offset;
+	double resolution; /**< smallest step the meter shows, in `unit`; 0 unknown */
+	double acc_abs;	   /**< maker's bound +-a, in `unit`; NaN unknown (not zero) */
+	double acc_rel;	   /**< maker's bound as a fraction of the reading; NaN unknown */
+	double wrap;	   /**< counters: value at which it starts again; 0 never */
+};
+
+/** The code of a value that the meter did not give. */
+#define WW_MISSING INT64_MIN
+
+/** A mark: something said or done at a time. */
+struct ww_mark {
+	struct ww_interval t;
+	uint32_t source;  /**< source it concerns, 0 none */
+	uint32_t cycle;	  /**< cycle of a campaign it belongs to, 0 none */
+	const char *kind; /**< see WW_MARK_ */
+	const char *text;
+};
+
+/** Kinds of marks. Others may appear; a reader passes them over. */
+#define WW_MARK_LABEL	"label"	  /* typed by a person */
+#define WW_MARK_START	"start"	  /* recording began */
+#define WW_MARK_STOP	"stop"	  /* recording ended */
+#define WW_MARK_REQUEST "request" /* suspend command given; text: the command */
+#define WW_MARK_REQUEST_END                                                                        \
+	"request-end" /* suspend command ended; text: "exit 0", "exit 1: ...", "signal 9" */
+#define WW_MARK_WAKE	 "wake" /* wake command given: the wake lies between this and wake-end */
+#define WW_MARK_WAKE_END "wake-end" /* wake command ended; text as request-end */
+#define WW_MARK_CYCLE_END                                                                          \
+	"cycle-end" /* campaign: "ok" back, "timeout" never seen again, "stopped" by the user */
+#define WW_MARK_UNPLUGGED  "unplugged"
+#define WW_MARK_REPLUGGED  "replugged"
+#define WW_MARK_CLOCK_STEP "clock-step" /* the bench's wall clock was stepped; text: by how much   \
+					 */
+#define WW_MARK_BENCH_RESUME "bench-resume"  /* the bench itself slept; text: how long */
+#define WW_MARK_RESET	     "counter-reset" /* a meter's own register fell back */
+#define WW_MARK_DEVICE	     "device" /* anything else the device said: banner, over-range, stale */
+
+/** Loss: between two times `lost` items of a source are missing. */
+struct ww_gap {
+	struct ww_interval t; /**< from ... to */
+	uint32_t source;
+	uint32_t reserved;
+	int64_t lost;	    /**< items lost, -1 unknown */
+	const char *reason; /**< "unplugged", "queue full", "silent", "overrun", "sequence" */
+};
+
+/* ------------------------------------------------------------------ writing */
+
+/**
+ * A writer of one trace: a SQLite file (suffix .wwt, see wakewatt-trace(5)) or
+ * a stream. Rows become durable at each ww_writer_commit().
+ */
+struct ww_writer;
+
+/** Form of a trace. */
+enum ww_form {
+	WW_FORM_FILE = 0,  /**< SQLite file */
+	WW_FORM_JSONL = 1, /**< stream, a JSON object a line */
+	WW_FORM_BINARY = 2 /**< stream, framed blocks */
+};
+
+struct ww_writer_options {
+	size_t size;
+	int32_t form;	     /**< enum ww_form */
+	int32_t fd;	     /**< streams: where to write; not closed by the writer */
+	const char *program; /**< stored as meta "program"; may be NULL */
+	const char *command; /**< stored as meta "command"; may be NULL */
+};
+
+/**
+ * Create a trace. An existing file is never overwritten (-EEXIST).
+ * @param path  of the file; ignored for streams (may be NULL then)
+ * @param opt   may be NULL: a file
+ */
+WW_API int ww_writer_open(const char *path, const struct ww_writer_options *opt,
+			  struct ww_writer **out, struct ww_error *err);
+/** Describe a source; info->id is ignored. @return the new id (>= 1). */
+WW_API int ww_writer_source(struct ww_writer *w, const struct ww_source_info *info,
+			    struct ww_error *err);
+/** Replace the description of source info->id (a meter told its model late). */
+WW_API int ww_writer_update_source(struct ww_writer *w, const struct ww_source_info *info,
+				   struct ww_error *err);
+/**
+ * Describe a channel; info->id is ignored. All channels of a source come before
+ * its first samples. @return the new id (>= 1).
+ */
+WW_API int ww_writer_channel(struct ww_writer *w, const struct ww_channel_info *info,
+			     struct ww_error *err);
+/**
+ * Store n samples of all channels of a source.
+ * @param lo,hi  shape (n): interval of each sample's arrival, ns; hi never falls
+ * @param codes  shape (n, channels), row by row, in the order of the channels'
+ *               ids; WW_MISSING for a value not given
+ */
+WW_API int ww_writer_samples(struct ww_writer *w, uint32_t source, size_t n, const int64_t *lo_ns,
+			     const int64_t *hi_ns, const int64_t *codes, struct ww_error *err);
+/** Store n bytes that one read delivered: each surely arrived in [lo, hi]. */
+WW_API int ww_writer_bytes(struct ww_writer *w, uint32_t source, struct ww_interval t,
+			   const uint8_t *data, size_t n, struct ww_error *err);
+WW_API int ww_writer_mark(struct ww_writer *w, const struct ww_mark *m, struct ww_error *err);
+WW_API int ww_writer_gap(struct ww_writer *w, const struct ww_gap *g, struct ww_error *err);
+WW_API int ww_writer_anchor(struct ww_writer *w, const struct ww_anchor *a, struct ww_error *err);
+/** Set a key of the `meta` table ("bench.kernel", "dut.clocksource"). */
+WW_API int ww_writer_meta(struct ww_writer *w, const char *key, const char *value,
+			  struct ww_error *err);
+/** Make everything so far durable and visible to followers. */
+WW_API int ww_writer_commit(struct ww_writer *w, struct ww_error *err);
+/**
+ * Commit, compact and close: the file becomes one plain file without side
+ * files. The handle is gone whatever the result; after an error everything up
+ * to the last successful commit is still readable. w may be NULL.
+ */
+WW_API int ww_writer_close(struct ww_writer *w, struct ww_error *err);
+
+/* ------------------------------------------------------------------ reading */
+
+/** A trace opened for reading, closed or still growing. */
+struct ww_trace;
+
+enum ww_trace_state {
+	WW_TRACE_CLOSED = 0,  /**< complete */
+	WW_TRACE_LIVE = 1,    /**< a recorder is still writing */
+	WW_TRACE_UNCLOSED = 2 /**< its recorder died; complete up to the last commit */
+};
+
+/**
+ * Open a trace: a file, or "-" for a stream or a whole file on standard input.
+ * A stream is read as far as it goes by ww_trace_refresh(). A file whose
+ * recorder died is mended where the folder is writable. A file of another kind
+ * gives -EINVAL with the name of what it looks like.
+ */
+WW_API int ww_trace_open(const char *path, struct ww_trace **out, struct ww_error *err);
+WW_API void ww_trace_close(struct ww_trace *t);
+/**
+ * Look for what was added since the last call: new sources, channels, marks,
+ * samples. Never blocks. @return 1 something new or still live, 0 complete.
+ */
+WW_API int ww_trace_refresh(struct ww_trace *t, struct ww_error *err);
+/** Descriptor that becomes readable when a refresh is worth while (a timer for files). */
+WW_API int ww_trace_fd(const struct ww_trace *t);
+/** @return enum ww_trace_state */
+WW_API int ww_trace_state(const struct ww_trace *t);
+/** Path as given to ww_trace_open(). */
+WW_API const char *ww_trace_path(const struct ww_trace *t);
+
+WW_API size_t ww_trace_source_count(const struct ww_trace *t);
+/** i from 0. NULL if out of range. */
+WW_API const struct ww_source_info *ww_trace_source(const struct ww_trace *t, size_t i);
+WW_API size_t ww_trace_channel_count(const struct ww_trace *t);
+WW_API const struct ww_channel_info *ww_trace_channel(const struct ww_trace *t, size_t i);
+WW_API size_t ww_trace_mark_count(const struct ww_trace *t);
+/** Marks in the order of time. */
+WW_API const struct ww_mark *ww_trace_mark(const struct ww_trace *t, size_t i);
+WW_API size_t ww_trace_gap_count(const struct ww_trace *t);
+WW_API const struct ww_gap *ww_trace_gap(const struct ww_trace *t, size_t i);
+WW_API size_t ww_trace_anchor_count(const struct ww_trace *t);
+WW_API const struct ww_anchor *ww_trace_anchor(const struct ww_trace *t, size_t i);
+/** Value of a meta key, NULL if absent. */
+WW_API const char *ww_trace_meta(const struct ww_trace *t, const char *key);
+/** i-th meta entry in the order of keys. @return 1, or 0 past the end. */
+WW_API int ww_trace_meta_at(const struct ww_trace *t, size_t i, const char **key,
+			    const char **value);
+/** Smallest lo and greatest hi of all records; lo > hi if there are none. */
+WW_API struct ww_interval ww_trace_span(const struct ww_trace *t);
+/**
+ * Wall-clock time of a moment of the axis, ns since 1970 UTC, by the nearest
+ * anchor at or before it. For display only. @return 0, or -ENODATA without anchors.
+ */
+WW_API int ww_trace_wall(const struct ww_trace *t, int64_t boot_ns, int64_t *real_ns);
+
+/** A position in the samples or bytes of one source. */
+struct ww_cursor;
+
+/** Flags of ww_cursor_open(). */
+enum ww_cursor_flags {
+	/** Bytes: the sure interval only, without the model of the line's pace. */
+	WW_CURSOR_SURE = 1
+};
+
+/** Rows that a cursor lends; columns of n. */
+struct ww_batch {
+	size_t n;
+	size_t channels;	     /**< 0 for bytes */
+	const int64_t *lo_ns;	     /**< shape (n) */
+	const int64_t *hi_ns;	     /**< shape (n) */
+	const int64_t *const *codes; /**< [channels][n]; NULL for bytes */
+	const uint8_t *data;	     /**< shape (n), bytes; NULL for samples */
+};
+
+/**
+ * Read a source from and to a time (WW_TIME_MIN, WW_TIME_MAX: all): rows whose
+ * interval touches [from, to].
+ */
+WW_API int ww_cursor_open(struct ww_trace *t, uint32_t source, int64_t from_ns, int64_t to_ns,
+			  unsigned flags, struct ww_cursor **out, struct ww_error *err);
+/** Next rows. @return 1 rows, 0 none for now, negative error. */
+WW_API int ww_cursor_next(struct ww_cursor *c, struct ww_batch *out, struct ww_error *err);
+WW_API void ww_cursor_close(struct ww_cursor *c);
+
+/**
+ * Number of samples (or bytes) of a source that touch [from, to]: the size that
+ * arrays for ww_trace_read() need.
+ */
+WW_API int64_t ww_trace_rows(struct ww_trace *t, uint32_t source, int64_t from_ns, int64_t to_ns,
+			     struct ww_error *err);
+/**
+ * Read one channel straight into arrays.
+ * @param lo,hi,values  shape (max) each; lo and hi in ns; any may be NULL;
+ *                      values in the channel's unit, NaN where missing
+ * @return number of rows stored
+ */
+WW_API int64_t ww_trace_read(struct ww_trace *t, uint32_t channel, int64_t from_ns, int64_t to_ns,
+			     size_t max, int64_t *lo_ns, int64_t *hi_ns, double *values,
+			     struct ww_error *err);
+
+/* ---------------------------------------------------------------- recording */
+
+/**
+ * A recorder: sources joined to a writer. Its loop runs in ww_recorder_dispatch()
+ * in the caller's thread and only reads, stamps and queues; a thread of its own
+ * stores. A full queue loses items, counted in a gap, never silently.
+ */
+struct ww_recorder;
+
+struct ww_recorder_options {
+	size_t size;
+	const char *path; /**< trace to create; NULL: no file, live values only */
+	int32_t form;	  /**< enum ww_form; streams go to `fd` */
+	int32_t fd;
+	const char *program; /**< may be NULL */
+	const char *command; /**< may be NULL */
+	int64_t commit_ns;   /**< longest time between commits; 0: 0.5 s; at most 0.5 s */
+	int64_t every_ns;    /**< asked interval of readings, 0: the meter's fastest */
+	size_t queue_bytes;  /**< 0: 16 MiB */
+	int32_t raw;	     /**< 1: keep the meters' bytes too, as serial sources "NAME.raw" */
+	int32_t reserved;
+};
+
+WW_API int ww_recorder_new(const struct ww_recorder_options *opt, struct ww_recorder **out,
+			   struct ww_error *err);
+/**
+ * Add a source by URI (DRIVER:PLACE?option=value, or a tty's path for a serial
+ * line). Opens it. @param name  short name or NULL for one made from its kind.
+ * @return its number, from 0
+ */
+WW_API int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name,
+			   struct ww_error *err);
+/** Begin. Sources may not be added afterwards. */
+WW_API int ww_recorder_start(struct ww_recorder *r, struct ww_error *err);
+/** Descriptor to poll for reading. */
+WW_API int ww_recorder_fd(const struct ww_recorder *r);
+/**
+ * Do what is due; never blocks. @return 1 going on, 0 all sources have ended
+ * (a replay, a simulator with an end), negative: recording cannot go on (disk).
+ */
+WW_API int ww_recorder_dispatch(struct ww_recorder *r, struct ww_error *err);
+/** Add a mark at t (t.lo_ns = 0: now). */
+WW_API int ww_recorder_mark(struct ww_recorder *r, const struct ww_mark *m, struct ww_error *err);
+/** Set a meta key. */
+WW_API int ww_recorder_meta(struct ww_recorder *r, const char *key, const char *value,
+			    struct ww_error *err);
+/** Type a reading into a `manual:` source: its first channel, in its unit. */
+WW_API int ww_recorder_type(struct ww_recorder *r, int source, double value, const char *label,
+			    struct ww_error *err);
+/** Sources put into a sane state, rest stored, trace closed. The handle stays for the queries. */
+WW_API int ww_recorder_stop(struct ww_recorder *r, struct ww_error *err);
+WW_API void ww_recorder_free(struct ww_recorder *r);
+
+/** What a recorder knows of itself. */
+struct ww_recorder_stats {
+	uint64_t samples;    /**< rows taken */
+	uint64_t bytes;	     /**< serial bytes taken */
+	uint64_t lost;	     /**< items lost because the queue was full */
+	uint64_t gaps;	     /**< gaps recorded */
+	int64_t late_max_ns; /**< greatest lateness of the loop's own timer */
+	int64_t late_p99_ns; /**< its 99th percentile; -1 if no timer ran */
+	uint64_t queue_peak; /**< most bytes ever queued */
+	uint64_t stored;     /**< bytes of the trace file so far */
+};
+WW_API void ww_recorder_stats(const struct ww_recorder *r, struct ww_recorder_stats *out);
+
+/** Latest value of a channel, for a live line. */
+struct ww_live {
+	const char *source; /**< name of the source */
+	const char *channel;
+	const char *unit;
+	double value; /**< NaN: none yet or unplugged */
+	double resolution;
+	int64_t t_ns;  /**< arrival of that value, 0 none */
+	uint64_t n;    /**< rows or bytes so far */
+	int32_t state; /**< 0 waiting, 1 giving data, 2 silent, 3 unplugged, 4 ended */
+	int32_t kind;  /**< enum ww_source_kind */
+};
+/** i-th live value (a serial source counts as one entry). @return 1, or 0 past the end. */
+WW_API int ww_recorder_live(const struct ww_recorder *r, size_t i, struct ww_live *out);
+/** i-th warning (a doubtful clocksource, a model that does not hold), NULL past the end. */
+WW_API const char *ww_recorder_warning(const struct ww_recorder *r, size_t i);
+
+/* --------------------------------------------------------------- devices */
+
+/** A driver or a device found, for `pwrlog list`. */
+struct ww_found {
+	const char *uri;    /**< URI to use, "" where none is known */
+	const char *what;   /**< "wattsup", "serial port", "gpiochip", "USB device 0403:6001" */
+	const char *detail; /**< maker, product, serial */
+	const char *
+		hint; /**< what is missing to use it and the command that mends it; "" if nothing */
+};
+struct ww_list;
+/** What is plugged in. Does not open any device, changes nothing. */
+WW_API int ww_list_new(struct ww_list **out, struct ww_error *err);
+/** NULL past the end. */
+WW_API const struct ww_found *ww_list_at(const struct ww_list *l, size_t i);
+WW_API void ww_list_free(struct ww_list *l);
+
+/** A driver of this build. */
+struct ww_driver_info {
+	const char *name;
+	const char *summary;
+	const char *example; /**< example of a URI */
+	int32_t available;   /**< 0: left out of this build */
+	int32_t proven;	     /**< 0: has never met the real device */
+};
+/** i-th driver. @return 1, or 0 past the end. */
+WW_API int ww_driver_at(size_t i, struct ww_driver_info *out);
+
+/* ---------------------------------------------------------------- campaigns */
+
+/**
+ * Cycles of suspend and resume done by commands, while a recorder runs. A
+ * campaign reads the recorder's serial source only to see that the DUT fell
+ * silent or is back; what it did is in the trace as marks.
+ */
+struct ww_campaign;
+
+struct ww_campaign_options {
+	size_t size;
+	const char *suspend; /**< command (sh -c) or action that suspends the DUT */
+	const char *wake;    /**< command that wakes it; NULL: the DUT wakes by itself */
+	uint32_t cycles;     /**< how many; 0: 1 */
+	uint32_t reserved;
+	int64_t asleep_ns;	    /**< time from silence to the wake command; 0: 3 s */
+	int64_t suspend_timeout_ns; /**< no silence after this long: refused; 0: 20 s */
+	int64_t resume_timeout_ns;  /**< no beat after the wake: hung; 0: 60 s */
+	int64_t settle_ns;	    /**< quiet time of good beats before the next; 0: 3 s */
+	int64_t silence_ns;	    /**< no byte for this long means asleep; 0: 1 s */
+};
+
+/** @param serial  number of the recorder's source that carries the heartbeat, or -1 for none */
+WW_API int ww_campaign_new(struct ww_recorder *r, int serial, const struct ww_campaign_options *opt,
+			   struct ww_campaign **out, struct ww_error *err);
+/** Descriptor to poll for reading. */
+WW_API int ww_campaign_fd(const struct ww_campaign *c);
+/** @return 1 going on, 0 all cycles done, negative error */
+WW_API int ww_campaign_dispatch(struct ww_campaign *c, struct ww_error *err);
+/** Progress: cycle now running (from 1), and a word for its phase. */
+WW_API uint32_t ww_campaign_progress(const struct ww_campaign *c, const char **phase);
+/** Ends running commands (SIGTERM), marks the cycle as stopped. May be NULL. */
+WW_API void ww_campaign_free(struct ww_campaign *c);
+
+/* ---------------------------------------------------------------- analyses */
+
+/** Energy and mean of every channel between two times. */
+struct ww_stat;
+
+struct ww_stat_options {
+	size_t size;
+	int64_t from_ns; /**< on the axis; WW_TIME_MIN: from the first record. 0 means that too */
+	int64_t to_ns;	 /**< WW_TIME_MAX or 0: to the last */
+};
+
+/** One channel's figures. */
+struct ww_channel_stat {
+	const char *name; /**< "SOURCE.CHANNEL" */
+	const char *quantity;
+	const char *unit;
+	int32_t semantics; /**< enum ww_semantics */
+	int32_t reserved;
+	uint64_t n;		 /**< values that were given */
+	uint64_t missing;	 /**< rows without a value */
+	double duration_s;	 /**< time covered by the integral, gaps included */
+	struct ww_quantity mean; /**< time-weighted */
+	double min, max;
+	double resolution;
+	struct ww_quantity energy_J; /**< power channels; NaN otherwise */
+	double coverage;	     /**< part of duration_s that is not gap, 0..1 */
+	double gap_s;		     /**< time in gaps */
+	uint64_t gaps;
+	/** Power channels with a register beside them; NaN without. */
+	struct ww_quantity
+		register_J; /**< what the meter's own register counted, for the same time */
+	double register_z;  /**< (E - R) / sqrt(u_E^2 + r^2/6); |z| > 2 disagrees */
+	uint64_t register_resets;
+	const char *why; /**< why an uncertainty is not given, "" if it is */
+};
+
+/** Integrate by declared semantics (GUM; see pwrlog-stat(1)). */
+WW_API int ww_stat_new(struct ww_trace *t, const struct ww_stat_options *opt, struct ww_stat **out,
+		       struct ww_error *err);
+WW_API const struct ww_channel_stat *ww_stat_at(const struct ww_stat *s, size_t i);
+/** i-th note: what was assumed, not observed or left out. NULL past the end. */
+WW_API const char *ww_stat_note(const struct ww_stat *s, size_t i);
+WW_API void ww_stat_free(struct ww_stat *s);
+
+/** Suspend/resume cycles found in a trace. */
+struct ww_resume;
+
+/** How the DUT wrote its heartbeat. */
+enum ww_beat_mode {
+	WW_BEAT_UNKNOWN = 0, /**< plain bytes of unknown mode: taken as stream */
+	WW_BEAT_STREAM = 1,
+	WW_BEAT_REOPEN = 2,
+	WW_BEAT_DRAIN = 3
+};
+
+enum ww_event {
+	WW_EV_REQUEST = 0,
+	WW_EV_LAST_BEAT,
+	WW_EV_OFF,
+	WW_EV_WAKE,
+	WW_EV_FIRMWARE,
+	WW_EV_HANDOFF,
+	WW_EV_UART,
+	WW_EV_FIRST_BEAT,
+	WW_EV_STEADY,
+	WW_EV_SETTLED,
+	WW_EV_COUNT
+};
+
+enum ww_latency {
+	WW_LAT_SUSPEND_ENTRY = 0, /**< request to last beat */
+	WW_LAT_ASLEEP,		  /**< last beat (or off) to wake */
+	WW_LAT_FIRMWARE,	  /**< wake to handoff */
+	WW_LAT_KERNEL,		  /**< handoff to first beat */
+	WW_LAT_RESUME_TO_UART,	  /**< wake to first byte from the UART's driver */
+	WW_LAT_RESUME_TO_USER,	  /**< wake to first beat */
+	WW_LAT_RESUME_TO_STEADY,  /**< wake to steady */
+	WW_LAT_SILENCE, /**< last beat to first beat: all phases whose limits were not seen, as one
+			 */
+	WW_LAT_DUT_ASLEEP, /**< what the DUT's own clocks say it slept (BOOTTIME - MONOTONIC) */
+	WW_LAT_COUNT
+};
+
+enum ww_result {
+	WW_RES_OK = 0,
+	WW_RES_REFUSED,
+	WW_RES_ABORTED,
+	WW_RES_EARLY,
+	WW_RES_PM_TEST,
+	WW_RES_RESET,
+	WW_RES_HUNG,
+	WW_RES_UNKNOWN,
+	WW_RES_COUNT
+};
+
+struct ww_resume_options {
+	size_t size;
+	int32_t mode; /**< enum ww_beat_mode, for plain beats; stamped ones tell theirs */
+	int32_t reserved;
+	const char *port;    /**< name of the serial source; NULL: the first with beats */
+	const char *console; /**< name of a serial source with boot loader and kernel text; may be
+				NULL */
+	const char *handoff; /**< POSIX extended regular expression of the boot loader's last
+				message; NULL: a built-in list */
+	int64_t period_ns;   /**< period of plain beats; 0: found from the bytes */
+};
+
+/** Nothing observed: lo > hi. */
+#define WW_INTERVAL_NONE ((struct ww_interval){1, 0})
+
+struct ww_stall {
+	struct ww_interval t; /**< when it began */
+	struct ww_interval length;
+};
+
+struct ww_cycle {
+	uint32_t n;				  /**< from 1 */
+	int32_t result;				  /**< enum ww_result */
+	const char *reason;			  /**< "" if there is nothing to say */
+	struct ww_interval event[WW_EV_COUNT];	  /**< axis; lo > hi: not observed */
+	struct ww_interval latency[WW_LAT_COUNT]; /**< durations; lo > hi: not observed */
+	size_t stalls;				  /**< starvation after the first beat */
+	const struct ww_stall *stall;
+	struct ww_quantity energy_J; /**< request (or last beat) to steady; NaN without a meter */
+	struct ww_quantity asleep_watts; /**< mean while asleep; NaN where the meter is too slow */
+	const char *energy_why;		 /**< why not, "" otherwise */
+};
+
+/** A latency over all cycles; times in ms. */
+struct ww_latency_summary {
+	uint64_t n;	   /**< cycles in which it was observed */
+	uint64_t failures; /**< cycles that count as +infinity */
+	double median, p90,
+		p95;	     /**< of midpoints; infinity where failures reach so far; NaN unknown */
+	double median_ci[2]; /**< 95 %, distribution-free order statistics; infinite: unbounded */
+	double envelope[2];  /**< the same ranks of all lows and all highs: the guaranteed bound */
+	double p90_ci[2], p95_ci[2];
+	double resolution; /**< half-width of the typical interval */
+	double min, max;   /**< of midpoints, of those observed */
+};
+
+WW_API int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt,
+			 struct ww_resume **out, struct ww_error *err);
+WW_API size_t ww_resume_count(const struct ww_resume *r);
+WW_API const struct ww_cycle *ww_resume_at(const struct ww_resume *r, size_t i);
+WW_API const struct ww_latency_summary *ww_resume_summary(const struct ww_resume *r, int latency);
+/** What the DUT said of itself ("clocksource", "kernel"), NULL past the end / unknown key. */
+WW_API int ww_resume_dut_at(const struct ww_resume *r, size_t i, const char **key,
+			    const char **value);
+WW_API const char *ww_resume_note(const struct ww_resume *r, size_t i);
+WW_API void ww_resume_free(struct ww_resume *r);
+/** Names as in reports ("last_beat", "resume_to_user", "ok"); NULL out of range. */
+WW_API const char *ww_event_name(int event);
+WW_API const char *ww_latency_name(int latency);
+WW_API const char *ww_result_name(int result);
+
+/* ----------------------------------------------------------------- reports */
+
+/** Forms of a report. */
+enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
+
+/**
+ * Reports as text (UTF-8, one newline at the end), the same bytes for the same
+ * trace in any locale and time zone. *out is freed with ww_free().
+ */
+WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
+WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
+/** What a trace is: environment, sources, channels, counts, marks, gaps. */
+WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);
+/** What ww_list and the drivers of the build say. */
+WW_API int ww_list_report(const struct ww_list *l, int form, char **out, struct ww_error *err);
+
+/** What of a trace to export. */
+enum ww_export_what {
+	WW_EXPORT_SAMPLES = 0,
+	WW_EXPORT_BYTES,
+	WW_EXPORT_EVENTS,
+	WW_EXPORT_MARKS,
+	WW_EXPORT_GAPS
+};
+
+struct ww_export_options {
+	size_t size;
+	int32_t what;	    /**< enum ww_export_what */
+	int32_t jsonl;	    /**< 0 CSV with a header line (RFC 4180), 1 JSON lines */
+	const char *source; /**< name of one source; NULL all */
+	int32_t redact;	    /**< 1: without host names, serials and command lines */
+	int32_t reserved;
+};
+
+/**
+ * Write records, one a line, to a descriptor, in the order of time (see
+ * wwtrace-export(1)). @return number of records, negative error
+ */
+WW_API int64_t ww_export(struct ww_trace *t, const struct ww_export_options *opt, int fd,
+			 struct ww_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

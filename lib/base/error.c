@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void ww_error_clear(struct ww_error *err)
+{
+	if (err) {
+		err->code = 0;
+		err->text[0] = '\0';
+	}
+}
+
+int ww_fail(struct ww_error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err && err->code == 0) {
+		err->code = code;
+		va_start(ap, fmt);
+		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		va_end(ap);
+	}
+	return code;
+}
+
+int ww_fail_nomem(struct ww_error *err)
+{
+	return ww_fail(err, -ENOMEM, "out of memory");
+}
+
+void ww_free(void *p)
+{
+	free(p);
+}
+
+const char *ww_version(void)
+{
+	return WW_VERSION_STRING;
+}
+
+int ww_abi(void)
+{
+	return WW_ABI;
+}
+
+#ifdef WW_WITH_USB
+#define F_USB "usb "
+#else
+#define F_USB ""
+#endif
+#ifdef WW_WITH_FTDI
+#define F_FTDI "ftdi "
+#else
+#define F_FTDI ""
+#endif
+#if defined(WW_WITH_GPIOD) && WW_WITH_GPIOD >= 2
+#define F_GPIO "gpio2 "
+#elif defined(WW_WITH_GPIOD)
+#define F_GPIO "gpio1 "
+#else
+#define F_GPIO ""
+#endif
+
+const char *ww_features(void)
+{
+	return F_USB F_FTDI F_GPIO "sqlite zstd";
+}
+
+/* One list of the public structures, for bindings that check their sizes. */
+#define STRUCTURES(X)                                                                              \
+	X(ww_error)                                                                                \
+	X(ww_interval)                                                                             \
+	X(ww_quantity)                                                                             \
+	X(ww_anchor)                                                                               \
+	X(ww_transport)                                                                            \
+	X(ww_source_info)                                                                          \
+	X(ww_channel_info)                                                                         \
+	X(ww_mark)                                                                                 \
+	X(ww_gap)                                                                                  \
+	X(ww_writer_options)                                                                       \
+	X(ww_batch)                                                                                \
+	X(ww_recorder_options)                                                                     \
+	X(ww_recorder_stats)                                                                       \
+	X(ww_live)                                                                                 \
+	X(ww_found)                                                                                \
+	X(ww_driver_info)                                                                          \
+	X(ww_campaign_options)                                                                     \
+	X(ww_stat_options)                                                                         \
+	X(ww_channel_stat)                                                                         \
+	X(ww_resume_options)                                                                       \
+	X(ww_stall)                                                                                \
+	X(ww_cycle)                                                                                \
+	X(ww_latency_summary)                                                                      \
+	X(ww_export_options)
+
+size_t ww_sizeof(const char *structure)
+{
+#define ROW(s) {#s, sizeof(struct s)},
+	static const struct {
+		const char *name;
+		size_t size;
+	} rows[] = {STRUCTURES(ROW)};
+
+	for (size_t i = 0; i < WW_COUNTOF(rows); i++)
+		if (strcmp(rows[i].name, structure) == 0)
+			return rows[i].size;
+	return 0;
+}

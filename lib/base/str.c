@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/str.h"
+
+#include <ctype.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void ww_str_free(struct ww_str *s)
+{
+	free(s->p);
+	*s = (struct ww_str){0};
+}
+
+void ww_str_reset(struct ww_str *s)
+{
+	s->n = 0;
+	if (s->p)
+		s->p[0] = '\0';
+}
+
+static bool reserve(struct ww_str *s, size_t more)
+{
+	size_t cap = s->cap ? s->cap : 64;
+	char *p;
+
+	if (s->bad)
+		return false;
+	if (s->n + more + 1 <= s->cap)
+		return true;
+	while (cap < s->n + more + 1)
+		cap *= 2;
+	p = realloc(s->p, cap);
+	if (!p) {
+		s->bad = true;
+		return false;
+	}
+	s->p = p;
+	s->cap = cap;
+	return true;
+}
+
+void ww_str_addn(struct ww_str *s, const char *text, size_t n)
+{
+	if (!reserve(s, n))
+		return;
+	if (n)
+		memcpy(s->p + s->n, text, n);
+	s->n += n;
+	s->p[s->n] = '\0';
+}
+
+void ww_str_add(struct ww_str *s, const char *text)
+{
+	ww_str_addn(s, text, strlen(text));
+}
+
+void ww_str_addf(struct ww_str *s, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0 || !reserve(s, (size_t)n))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->p + s->n, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	s->n += (size_t)n;
+}
+
+int ww_str_take(struct ww_str *s, char **out, struct ww_error *err)
+{
+	ww_str_addn(s, "", 0);
+	if (s->bad) {
+		ww_str_free(s);
+		return ww_fail_nomem(err);
+	}
+	*out = s->p;
+	*s = (struct ww_str){0};
+	return 0;
+}
+
+/* printf follows LC_NUMERIC of the embedding program: put the point back. */
+static void unlocalise(char *buf)
+{
+	const char *point = localeconv()->decimal_point;
+	char *at;
+
+	if (strcmp(point, ".") == 0)
+		return;
+	at = strstr(buf, point);
+	if (at) {
+		size_t n = strlen(point);
+
+		*at = '.';
+		memmove(at + 1, at + n, strlen(at + n) + 1);
+	}
+}
+
+void ww_str_fixed(struct ww_str *s, double v, int decimals)
+{
+	char buf[400];
+
+	if (isnan(v)) {
+		ww_str_add(s, "nan");
+		return;
+	}
+	snprintf(buf, sizeof(buf), "%.*f", decimals < 0 ? 0 : decimals > 18 ? 18 : decimals, v);
+	unlocalise(buf);
+	/* No minus zero. */
+	if (buf[0] == '-' && strspn(buf + 1, "0.") == strlen(buf + 1))
+		memmove(buf, buf + 1, strlen(buf));
+	ww_str_add(s, buf);
+}
+
+void ww_num_text(char *buf, size_t n, double v)
+{
+	if (isnan(v)) {
+		snprintf(buf, n, "nan");
+		return;
+	}
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(buf, n, "%.*g", digits, v);
+		unlocalise(buf);
+		if (ww_strtod(buf, NULL) == v)
+			return;
+	}
+}
+
+void ww_str_num(struct ww_str *s, double v)
+{
+	char buf[64];
+
+	ww_num_text(buf, sizeof(buf), v);
+	ww_str_add(s, buf);
+}
+
+int ww_decimals_for(double u, int fallback)
+{
+	int d;
+
+	if (!isfinite(u) || u <= 0.0)
+		return fallback;
+	d = 1 - (int)floor(log10(u));
+	return d < 0 ? 0 : d > 12 ? 12 : d;
+}
+
+double ww_strtod(const char *s, const char **end)
+{
+	const char *point = localeconv()->decimal_point;
+	char buf[128], *stop, *dot;
+	size_t n = 0, skip = strspn(s, " \t");
+	double v;
+
+	while (n < sizeof(buf) - 8 && s[skip + n] &&
+	       (isalnum((unsigned char)s[skip + n]) || strchr("+-.", s[skip + n]))) {
+		if (s[skip + n] == 'x' || s[skip + n] == 'X')
+			break;
+		buf[n] = s[skip + n];
+		n++;
+	}
+	buf[n] = '\0';
+	dot = strchr(buf, '.');
+	if (dot && strlen(point) == 1)
+		*dot = *point;
+	v = strtod(buf, &stop);
+	if (end)
+		*end = stop == buf ? s : s + skip + (stop - buf);
+	return v;
+}
+
+void ww_str_csv(struct ww_str *s, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		ww_str_add(s, text);
+		return;
+	}
+	ww_str_add(s, "\"");
+	for (const char *p = text; *p; p++) {
+		if (*p == '"')
+			ww_str_add(s, "\"");
+		ww_str_addn(s, p, 1);
+	}
+	ww_str_add(s, "\"");
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A URI becomes a source. Sources hand records to a sink and know no file; the
+ * recorder is the sink. A source opens in its driver's open(), says what it is by
+ * sink->describe() before anything else, and gives records from the loop's
+ * callbacks. When its device goes away it says lost() once; the recorder closes
+ * it, writes down the gap, and opens the same URI again until it is back.
+ */
+#ifndef WW_SOURCE_H
+#define WW_SOURCE_H
+
+#include "bus/loop.h"
+#include "base/uri.h"
+
+struct ww_source;
+
+struct ww_sink {
+	void *ctx;
+	/*
+	 * What the source is; called in open(), and again when more is known. Ids in
+	 * info and channels are ignored; the number and order of channels never change.
+	 */
+	int (*describe)(void *ctx, const struct ww_source_info *info,
+			const struct ww_channel_info *channels, size_t n, struct ww_error *err);
+	void (*samples)(void *ctx, size_t n, const int64_t *lo_ns, const int64_t *hi_ns,
+			const int64_t *codes);
+	void (*bytes)(void *ctx, struct ww_interval t, const uint8_t *data, size_t n);
+	/* A meter's own bytes, kept only where asked. */
+	void (*raw)(void *ctx, struct ww_interval t, const uint8_t *data, size_t n);
+	void (*mark)(void *ctx, struct ww_interval t, const char *kind, const char *text);
+	void (*gap)(void *ctx, struct ww_interval t, int64_t lost, const char *reason);
+	void (*lost)(void *ctx, const struct ww_error *why);
+	void (*ended)(void *ctx); /* a finite source is through */
+	void (*warn)(void *ctx, const char *text);
+};
+
+struct ww_source_setup {
+	struct ww_loop *loop;
+	struct ww_sink sink; /* copied */
+	const char *uri;     /* whole text */
+	int64_t every_ns;    /* asked interval of readings, 0 the fastest */
+};
+
+struct ww_source_ops {
+	/* Begin to give records. */
+	int (*start)(struct ww_source *s, struct ww_error *err);
+	/*
+	 * Ask the device to stop and leave it in a sane state; returns the time in ns
+	 * that the loop should still run for it (at most 500 ms), 0 if none.
+	 */
+	int64_t (*stop)(struct ww_source *s);
+	/* Free everything; works at any moment, also after lost(). */
+	void (*close)(struct ww_source *s);
+	/* Manual sources: a reading typed at t. May be NULL. */
+	int (*type)(struct ww_source *s, struct ww_interval t, double value, const char *label,
+		    struct ww_error *err);
+	/* Lateness of the stamping timer as ww_port_lateness(). May be NULL. */
+	void (*lateness)(const struct ww_source *s, int64_t *max_ns, int64_t *p99_ns);
+};
+
+/* First member of every source's own structure. */
+struct ww_source {
+	const struct ww_source_ops *ops;
+};
+
+struct ww_driver {
+	const char *name;
+	const char *summary;
+	const char *example;
+	bool available;
+	bool proven;
+	int (*open)(const struct ww_source_setup *setup, struct ww_uri *uri, struct ww_source **out,
+		    struct ww_error *err);
+};
+
+/*
+ * Open by URI: driver name looked up among the drivers of lib/source and the
+ * meters of lib/meter; a bare path or tty:, unix:, tcp: is a serial source.
+ */
+int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
+		   struct ww_error *err);
+/* i-th driver (sources, then meters), NULL past the end. */
+const struct ww_driver *ww_driver_get(size_t i);
+
+#endif
