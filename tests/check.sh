@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# All tests: check.sh [PART...], parts: lint units asan clang cli lab python fuzz.
+# Ends with one line 'N passed, N failed'.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+parts=${*:-units asan clang cli python lint fuzz lab}
+jobs=$(nproc)
+TEST_COUNTS=$(mktemp)
+export TEST_COUNTS
+trap 'rm -f "$TEST_COUNTS"' EXIT
+
+# A step that is no TAP program counts as one test.
+step() {
+	name=$1
+	shift
+	log=$(mktemp)
+	start=$(date +%s)
+	if "$@" >"$log" 2>&1; then
+		echo "ok   $name ($(($(date +%s) - start)) s)"
+		echo 1 0 0 >>"$TEST_COUNTS"
+	else
+		echo "FAIL $name"
+		tail -n 60 "$log" | sed 's/^/    /'
+		echo 0 1 0 >>"$TEST_COUNTS"
+		rm -f "$log"
+		return 1
+	fi
+	rm -f "$log"
+}
+mk() { make --no-print-directory -j"$jobs" "$@"; }
+units() { # directory of the build
+	python3 tests/runner.py $(find "$1/tests" -type f -name 'test_*' -perm -u+x | sort)
+}
+
+for p in $parts; do
+	echo "== $p"
+	case $p in
+	units) step "build, gcc" mk WERROR=1 all tests build/static/ttybeat-x86_64 && units build ;;
+	asan) step "build, sanitizers" mk B=build/asan SAN=1 OPT='-O1 -g' all tests &&
+		units build/asan ;;
+	clang) step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
+	cli) step "build" mk all tests && python3 tests/runner.py $(ls tests/cli/test_*.py) ;;
+	python) step "build" mk all && python3 tests/runner.py $(ls tests/python/test_*.py) ;;
+	lint) step "lint" tests/lint.sh ;;
+	fuzz) step "fuzz" mk fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" ;;
+	lab) step "build" mk all build/static/ttybeat-x86_64 &&
+		python3 tests/runner.py $(ls tests/lab/test_*.py) ;;
+	*) echo "check: no part $p" >&2; exit 2 ;;
+	esac
+done
+awk '{p += $1; f += $2; s += $3}
+     END {printf "%d passed, %d failed%s\n", p, f, s ? ", " s " skipped" : ""
+          exit !(f == 0 && p > 0)}' "$TEST_COUNTS"

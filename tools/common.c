@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "common.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tool_name = "wakewatt";
+static char name_buffer[64];
+
+static int usage(FILE *f, const char *program, const char *summary,
+		 const struct tool_command *commands)
+{
+	fprintf(f, "%s: %s\n\nusage: %s COMMAND [OPTIONS]\n\n", program, summary, program);
+	for (const struct tool_command *c = commands; c->name; c++)
+		fprintf(f, "  %-10s %s\n", c->name, c->summary);
+	fprintf(f, "\n'%s COMMAND --help' tells the options, man %s the rest.\n", program,
+		program);
+	return f == stdout && (fflush(f) != 0 || ferror(f)) ? TOOL_FAILED : TOOL_OK;
+}
+
+int tool_main(int argc, char **argv, const char *program, const char *summary,
+	      const struct tool_command *commands)
+{
+	tool_name = program;
+	if (argc < 2) {
+		usage(stderr, program, summary, commands);
+		return TOOL_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0)
+		return usage(stdout, program, summary, commands);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("%s %s (%s)\n", program, ww_version(), ww_features());
+		return fflush(stdout) != 0 ? TOOL_FAILED : TOOL_OK;
+	}
+	if (ww_abi() != WW_ABI) {
+		tool_say("this program needs libwakewatt with interface %d, found %d (version %s)",
+			 WW_ABI, ww_abi(), ww_version());
+		return TOOL_FAILED;
+	}
+	for (const struct tool_command *c = commands; c->name; c++) {
+		if (strcmp(argv[1], c->name) != 0)
+			continue;
+		snprintf(name_buffer, sizeof(name_buffer), "%s %s", program, c->name);
+		tool_name = name_buffer;
+		opterr = 0;
+		return c->run(argc - 1, argv + 1);
+	}
+	return tool_usage_error("no command '%s'", argv[1]);
+}
+
+static void say(const char *fmt, va_list ap)
+{
+	fprintf(stderr, "%s: ", tool_name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void tool_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+int tool_usage_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "'%s --help' tells how it is used.\n", tool_name);
+	return TOOL_USAGE;
+}
+
+int tool_fail(const struct ww_error *err)
+{
+	tool_say("%s", err->text[0] ? err->text : strerror(err->code ? -err->code : EIO));
+	return TOOL_FAILED;
+}
+
+int tool_bad_option(int c, char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (c == ':')
+		return tool_usage_error("option '%s' needs a value", word);
+	if (optopt && word[0] == '-' && word[1] != '-')
+		return tool_usage_error("unknown option '-%c'", optopt);
+	return tool_usage_error("unknown option '%s'", word);
+}
+
+int tool_open_trace(const char *path, struct ww_trace **out)
+{
+	struct ww_error err = {0};
+	int rc = ww_trace_open(path, out, &err);
+
+	if (rc < 0)
+		return tool_fail(&err);
+	if (strcmp(path, "-") != 0)
+		return 0;
+	while ((rc = ww_trace_refresh(*out, &err)) > 0) {
+		struct pollfd p = {.fd = ww_trace_fd(*out), .events = POLLIN};
+
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			break;
+	}
+	if (rc < 0) {
+		/* What came before a broken end of a stream is still worth a report. */
+		tool_say("%s", err.text);
+		if (ww_trace_source_count(*out) == 0) {
+			ww_trace_close(*out);
+			return TOOL_FAILED;
+		}
+	}
+	return 0;
+}
+
+int tool_print(char *text)
+{
+	size_t n = strlen(text);
+	bool bad = fwrite(text, 1, n, stdout) != n || fflush(stdout) != 0;
+
+	ww_free(text);
+	if (!bad)
+		return TOOL_OK;
+	tool_say("standard output: %s", strerror(errno));
+	return TOOL_FAILED;
+}
+
+const char *tool_one_file(int argc, char **argv)
+{
+	if (argc - optind == 1)
+		return argv[optind];
+	if (argc == optind)
+		tool_usage_error("name a trace, or - for standard input");
+	else
+		tool_usage_error("one trace at a time, not also '%s'", argv[optind + 1]);
+	return NULL;
+}
+
+char *tool_command_line(int argc, char **argv)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_-+=./,:@%^";
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	for (int i = 0; i < argc; i++) {
+		const char *a = argv[i];
+
+		if (i)
+			fputc(' ', f);
+		if (*a && strspn(a, safe) == strlen(a)) {
+			fputs(a, f);
+			continue;
+		}
+		fputc('\'', f);
+		for (; *a; a++)
+			fputs(*a == '\'' ? "'\\''" : (char[]){*a, '\0'}, f);
+		fputc('\'', f);
+	}
+	fclose(f);
+	return text;
+}

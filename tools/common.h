@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What the programs share. They use the public header only. */
+#ifndef TOOLS_COMMON_H
+#define TOOLS_COMMON_H
+
+#include <wakewatt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Exit status, as documented: done, failed, wrong use. */
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
+
+/* "pwrlog record", for messages. */
+extern const char *tool_name;
+
+struct tool_command {
+	const char *name;
+	int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+	const char *summary;
+};
+
+/* Main of a program with subcommands; the table ends with a NULL name. */
+int tool_main(int argc, char **argv, const char *program, const char *summary,
+	      const struct tool_command *commands);
+
+/* Says what is wrong on stderr and how to get help. @return TOOL_USAGE */
+int tool_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Prints an error of the library on stderr. @return TOOL_FAILED */
+int tool_fail(const struct ww_error *err);
+/* A sentence on stderr. */
+void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * getopt_long met something wrong (opterr is 0): says what. ':' in front of the
+ * short options tells a missing argument from an unknown option.
+ */
+int tool_bad_option(int c, char **argv);
+
+/*
+ * Open a trace for a report; a stream on standard input is read to its end.
+ * @return 0, or TOOL_FAILED after it has said why
+ */
+int tool_open_trace(const char *path, struct ww_trace **out);
+/* Text to stdout; a full disk or a closed pipe is an error. Frees it. */
+int tool_print(char *text);
+/* One operand, exactly. NULL after it has said what is wrong. */
+const char *tool_one_file(int argc, char **argv);
+/* The command line as one string, quoted for a shell; malloc'ed. */
+char *tool_command_line(int argc, char **argv);
+
+#endif
