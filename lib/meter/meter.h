@@ -36,7 +36,7 @@ struct ww_meter_desc {
 	bool proven;	     /* has met the real device */
 	int64_t baud;
 	int64_t period_ns, window_ns, delay_min_ns, delay_max_ns;
-	size_t channels;
+	size_t channels; /* of every instance, unless ops->shape says otherwise */
 	struct ww_channel_info channel[WW_METER_CHANNELS]; /* id and source unset */
 	size_t state_size;
 };
@@ -45,6 +45,11 @@ struct ww_meter_ops {
 	struct ww_meter_desc desc;
 	/* Fresh state (zeroed memory). every_ns: asked interval of readings, 0 the fastest. */
 	int (*init)(void *state, struct ww_uri *options, int64_t every_ns, struct ww_error *err);
+	/*
+	 * What the options made of the description: channels in use (the first so many
+	 * of desc.channel) and the period. May be NULL.
+	 */
+	void (*shape)(const void *state, size_t *channels, int64_t *period_ns);
 	/* The port is open. */
 	void (*start)(void *state, int64_t now_ns, const struct ww_meter_out *out);
 	void (*feed)(void *state, struct ww_interval t, const uint8_t *p, size_t n,
@@ -55,6 +60,11 @@ struct ww_meter_ops {
 	/* Leave the meter in a sane state: what must be sent is sent here. */
 	void (*stop)(void *state, const struct ww_meter_out *out);
 };
+
+/* Number of channels of an initialised meter; period_ns may be NULL. */
+size_t ww_meter_shape(const struct ww_meter_ops *m, const void *state, int64_t *period_ns);
+/* By the driver's name; NULL if there is none. */
+const struct ww_meter_ops *ww_meter_find(const char *name);
 
 /* Every driver there is; ends with NULL. */
 extern const struct ww_meter_ops *const ww_meters[];

@@ -39,6 +39,12 @@ struct ww_source_setup {
 	struct ww_sink sink; /* copied */
 	const char *uri;     /* whole text */
 	int64_t every_ns;    /* asked interval of readings, 0 the fastest */
+	/*
+	 * When this URI was opened for the first time on this loop; 0: now. A source
+	 * that is opened again after lost() gets the same value again (a simulator's
+	 * time goes on while it is unplugged).
+	 */
+	int64_t first_open_ns;
 };
 
 struct ww_source_ops {
@@ -79,7 +85,14 @@ struct ww_driver {
  */
 int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 		   struct ww_error *err);
-/* i-th driver (sources, then meters), NULL past the end. */
-const struct ww_driver *ww_driver_get(size_t i);
+/* i-th driver (sources, then meters); false past the end. */
+bool ww_driver_get(size_t i, struct ww_driver *out);
+
+/* The sources of this layer; table.c joins them and the meters into one list. */
+extern const struct ww_driver ww_source_serial_tty, ww_source_serial_unix, ww_source_serial_tcp,
+	ww_source_serial_ftdi, ww_source_gpio, ww_source_sim, ww_source_replay, ww_source_manual;
+/* Open a meter of lib/meter; the driver's name is in the URI. */
+int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri,
+			 struct ww_source **out, struct ww_error *err);
 
 #endif

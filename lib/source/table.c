@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/source.h"
+#include "meter/meter.h"
+#include "base/str.h"
+
+static const struct ww_driver *const drivers[] = {
+	&ww_source_serial_tty,	&ww_source_serial_unix, &ww_source_serial_tcp,
+	&ww_source_serial_ftdi, &ww_source_gpio,	&ww_source_sim,
+	&ww_source_replay,	&ww_source_manual,
+};
+
+bool ww_driver_get(size_t i, struct ww_driver *out)
+{
+	if (i < WW_COUNTOF(drivers)) {
+		*out = *drivers[i];
+		return true;
+	}
+	/* The list of meters ends with NULL: walk, so that it is not overrun. */
+	i -= WW_COUNTOF(drivers);
+	for (size_t k = 0; ww_meters[k]; k++) {
+		const struct ww_meter_desc *d = &ww_meters[k]->desc;
+
+		if (k != i)
+			continue;
+		*out = (struct ww_driver){.name = d->name,
+					  .summary = d->summary,
+					  .example = d->example,
+					  .available = true,
+					  .proven = d->proven,
+					  .open = ww_source_meter_open};
+		return true;
+	}
+	return false;
+}
+
+int ww_driver_at(size_t i, struct ww_driver_info *out)
+{
+	struct ww_driver d;
+
+	if (!ww_driver_get(i, &d))
+		return 0;
+	*out = (struct ww_driver_info){.name = d.name,
+				       .summary = d.summary,
+				       .example = d.example,
+				       .available = d.available,
+				       .proven = d.proven};
+	return 1;
+}
+
+static int unknown(const struct ww_uri *uri, struct ww_error *err)
+{
+	struct ww_str known = {0};
+	struct ww_driver d;
+
+	for (size_t i = 0; ww_driver_get(i, &d); i++)
+		ww_str_addf(&known, "%s%s", i ? ", " : "", d.name);
+	ww_fail(err, -EINVAL, "%s:%s: there is no driver '%s' (known: %s)", uri->driver, uri->place,
+		uri->driver, known.p ? known.p : "");
+	ww_str_free(&known);
+	return -EINVAL;
+}
+
+int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
+		   struct ww_error *err)
+{
+	struct ww_uri uri;
+	struct ww_driver d;
+	const char *name;
+	int rc;
+
+	*out = NULL;
+	rc = ww_uri_parse(setup->uri, &uri, err);
+	if (rc < 0)
+		return rc;
+	/* A bare path is a serial line. */
+	name = *uri.driver ? uri.driver : ww_source_serial_tty.name;
+	for (size_t i = 0;; i++) {
+		if (!ww_driver_get(i, &d)) {
+			rc = unknown(&uri, err);
+			break;
+		}
+		if (strcmp(d.name, name) == 0) {
+			rc = d.open(setup, &uri, out, err);
+			break;
+		}
+	}
+	ww_uri_free(&uri);
+	return rc;
+}
