@@ -1,0 +1,938 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ttybeat: a heartbeat on a tty, for a machine whose suspend and resume are
+ * measured from outside. One C99 file, nothing but libc and Linux, so that it
+ * can be copied to the smallest machine. The format is described in
+ * lib/text/beat.h. With TTYBEAT_MAIN defined it is a part of another program.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <sys/utsname.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef TTYBEAT_MAIN
+#define NAME "resumetime beat"
+int TTYBEAT_MAIN(int argc, char **argv);
+#else
+#define NAME	     "ttybeat"
+#define TTYBEAT_MAIN main
+#endif
+
+#define NS	    1000000000LL
+#define MS	    1000000LL
+#define FRAME	    23	       /* bytes of a stamped beat */
+#define AHEAD	    3840       /* bytes kept in the kernel's 4096: a write never has to wait */
+#define LATE_NS	    (20 * MS)  /* a beat so late asks what happened */
+#define SETTLE_NS   (300 * MS) /* quiet time before telling it */
+#define LINE_EVERY  10	       /* beats between two information lines */
+#define VALUE_MAX   200
+#define WAKERS	    256
+#define REOPEN_WAIT (100 * MS)
+
+enum mode { STREAM, REOPEN, DRAIN };
+enum group { NONE = 0, START = 1, RESUME = 2, REFUSED = 4 };
+
+static const char *const mode_name[] = {"stream", "reopen", "drain"};
+
+struct beat {
+	/* asked for */
+	const char *tty, *root;
+	enum mode mode;
+	int plain, info;
+	char mark;
+	long baud, count;
+	int64_t period_ns, char_ns;
+	size_t unit; /* bytes that one beat writes */
+	int paced;   /* the line's own pace, not one that was asked for */
+	/* the port */
+	int fd, tfd, configured, have_saved, down;
+	struct termios saved;
+	int64_t retry_at, busy_until;
+	/* the beat */
+	uint32_t seq;
+	int64_t beats, mono_ns, off_ns;
+	/* what is told */
+	enum group group;
+	size_t next;
+	int since_line, check;
+	int64_t settle_at, told_off, success, fail;
+	unsigned long wakes[WAKERS];
+};
+
+static volatile sig_atomic_t stop;
+
+/* A signal that comes just before a write that blocks would be missed: come again. */
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+	alarm(1);
+}
+
+static void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs(NAME ": ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NS + ts.tv_nsec;
+}
+
+/*
+ * Both clocks together. Within a waking stretch their difference is constant in
+ * the kernel; what a preemption between two readings would add is kept out by
+ * reading BOOTTIME between two readings of MONOTONIC.
+ */
+static int64_t take_clocks(struct beat *b)
+{
+	int64_t best = INT64_MAX, boot = 0;
+
+	for (int i = 0; i < 8 && best > 20000; i++) {
+		int64_t m1 = now_ns(CLOCK_MONOTONIC);
+		int64_t t = now_ns(CLOCK_BOOTTIME);
+		int64_t width = now_ns(CLOCK_MONOTONIC) - m1;
+
+		if (width < best) {
+			best = width;
+			b->mono_ns = m1;
+			boot = t;
+		}
+	}
+	if (b->off_ns > boot - b->mono_ns || b->off_ns < boot - b->mono_ns - best)
+		b->off_ns = boot - b->mono_ns - best / 2;
+	return boot;
+}
+
+/* ------------------------------------------------------------------ format */
+
+static unsigned crc16(const char *p, size_t n)
+{
+	unsigned crc = 0xFFFF;
+
+	while (n--) {
+		crc ^= (unsigned)(unsigned char)*p++ << 8;
+		for (int i = 0; i < 8; i++)
+			crc = crc & 0x8000 ? (crc << 1 ^ 0x1021) & 0xFFFF : crc << 1;
+	}
+	return crc;
+}
+
+static void digits(char *out, int n, uint64_t v)
+{
+	static const char alphabet[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	while (n--) {
+		out[n] = alphabet[v & 63];
+		v >>= 6;
+	}
+}
+
+static void frame(const struct beat *b, char out[FRAME])
+{
+	out[0] = '!';
+	digits(out + 1, 4, b->seq);
+	digits(out + 5, 8, (uint64_t)(b->mono_ns / 1000));
+	digits(out + 13, 7, (uint64_t)(b->off_ns > 0 ? b->off_ns / 1000 : 0));
+	digits(out + 20, 2, crc16(out + 1, 19));
+	out[22] = '\n';
+}
+
+static size_t info_line(char *out, const char *key, const char *value)
+{
+	size_t n = (size_t)sprintf(out, "#%s=", key), end = n + VALUE_MAX;
+
+	for (const unsigned char *v = (const unsigned char *)value; *v; v++) {
+		int escape = *v < 32 || *v == 127 || *v == '*' || *v == '%';
+		size_t need = escape ? 3 : *v >= 0xF0 ? 4 : *v >= 0xE0 ? 3 : *v >= 0xC0 ? 2 : 1;
+
+		if (n + need > end) /* never half a character */
+			break;
+		if (escape)
+			n += (size_t)sprintf(out + n, "%%%02X", *v);
+		else
+			out[n++] = (char)*v;
+	}
+	digits(out + n + 1, 2, crc16(out + 1, n - 1));
+	out[n] = '*';
+	out[n + 3] = '\n';
+	return n + 4;
+}
+
+/* ---------------------------------------------------- what the DUT knows */
+
+/* First bytes of a file as one line. @return its length, 0 if it is not there */
+static size_t slurp(const struct beat *b, char *out, size_t size, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	size_t n = (size_t)snprintf(path, sizeof(path), "%s", b->root);
+	va_list ap;
+	ssize_t got;
+	int fd;
+
+	out[0] = '\0';
+	if (n >= sizeof(path))
+		return 0;
+	va_start(ap, fmt);
+	vsnprintf(path + n, sizeof(path) - n, fmt, ap);
+	va_end(ap);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, out, size - 1);
+	close(fd);
+	n = got > 0 ? (size_t)got : 0;
+	while (n && (unsigned char)out[n - 1] <= ' ')
+		n--;
+	out[n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)out[i] < ' ')
+			out[i] = ' ';
+	return n;
+}
+
+static void add(char *out, size_t size, const char *fmt, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	if (n && n + 1 < size) {
+		out[n++] = ' ';
+		out[n] = '\0';
+	}
+	va_start(ap, fmt);
+	vsnprintf(out + n, size - n, fmt, ap);
+	va_end(ap);
+}
+
+static int64_t number(const struct beat *b, const char *path)
+{
+	char s[32];
+
+	return slurp(b, s, sizeof(s), "%s", path) ? strtoll(s, NULL, 10) : 0;
+}
+
+static void get_own(struct beat *b, const char *key, char *out, size_t size)
+{
+	struct utsname u;
+
+	uname(&u);
+	if (!strcmp(key, "info"))
+		add(out, size, "%s",
+		    b->group == START	 ? "start"
+		    : b->group == RESUME ? "resume"
+					 : "refused");
+	else if (!strcmp(key, "beat"))
+		add(out, size, "1");
+	else if (!strcmp(key, "mode"))
+		add(out, size, "%s", mode_name[b->mode]);
+	else if (!strcmp(key, "format"))
+		add(out, size, "%s", b->plain ? "plain" : "stamped");
+	else if (!strcmp(key, "period_us"))
+		add(out, size, "%lld",
+		    (long long)((b->paced && b->plain ? b->char_ns : b->period_ns) + 500) / 1000);
+	else if (!strcmp(key, "tty"))
+		add(out, size, "%s", b->tty);
+	else if (!strcmp(key, "baud"))
+		add(out, size, "%ld", b->baud);
+	else if (!strcmp(key, "host"))
+		add(out, size, "%s", u.nodename);
+	else
+		add(out, size, "%s %s %s %s", u.sysname, u.release, u.version, u.machine);
+}
+
+static void get_dmi(struct beat *b, const char *key, char *out, size_t size)
+{
+	static const char *const board[] = {"sys_vendor", "product_name", "board_name", NULL};
+	static const char *const bios[] = {"bios_vendor", "bios_version", "bios_date", NULL};
+	char s[128];
+
+	for (const char *const *f = key[0] == 'b' ? board : bios; *f; f++)
+		if (slurp(b, s, sizeof(s), "/sys/class/dmi/id/%s", *f))
+			add(out, size, "%s", s);
+	if (!*out && key[0] == 'b')
+		slurp(b, out, size, "/proc/device-tree/model");
+}
+
+static void get_cpuidle(struct beat *b, const char *key, char *out, size_t size)
+{
+	char s[64], off[8];
+
+	(void)key;
+	if (slurp(b, s, sizeof(s), "/sys/devices/system/cpu/cpuidle/current_driver"))
+		add(out, size, "%s:", s);
+	for (int i = 0; i < 16; i++) {
+		if (!slurp(b, s, sizeof(s), "/sys/devices/system/cpu/cpu0/cpuidle/state%d/name", i))
+			break;
+		slurp(b, off, sizeof(off), "/sys/devices/system/cpu/cpu0/cpuidle/state%d/disable",
+		      i);
+		add(out, size, "%s%s", s, off[0] == '1' ? "(off)" : "");
+	}
+}
+
+static void get_suspend_stats(struct beat *b, const char *key, char *out, size_t size)
+{
+	static const char *const names[] = {
+		"success",
+		"fail",
+		"failed_freeze",
+		"failed_prepare",
+		"failed_suspend",
+		"failed_suspend_late",
+		"failed_suspend_noirq",
+		"failed_resume",
+		"failed_resume_early",
+		"failed_resume_noirq",
+		"last_failed_dev",
+		"last_failed_errno",
+		"last_failed_step",
+	};
+	char s[64];
+
+	(void)key;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (slurp(b, s, sizeof(s), "/sys/power/suspend_stats/%s", names[i]) &&
+		    (i < 2 || strcmp(s, "0")))
+			add(out, size, "%s:%s", names[i], s);
+}
+
+/* Those that fired since they were last told: what woke the machine is among them. */
+static void get_wakeup_sources(struct beat *b, const char *key, char *out, size_t size)
+{
+	char path[PATH_MAX], name[64], s[32];
+	struct dirent *e;
+	DIR *d;
+
+	(void)key;
+	snprintf(path, sizeof(path), "%s/sys/class/wakeup", b->root);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		unsigned long id =
+			strncmp(e->d_name, "wakeup", 6) ? WAKERS : strtoul(e->d_name + 6, NULL, 10);
+		unsigned long n;
+
+		if (id >= WAKERS ||
+		    !slurp(b, s, sizeof(s), "/sys/class/wakeup/wakeup%lu/event_count", id))
+			continue;
+		n = strtoul(s, NULL, 10);
+		if (n == b->wakes[id])
+			continue;
+		b->wakes[id] = n;
+		slurp(b, name, sizeof(name), "/sys/class/wakeup/wakeup%lu/name", id);
+		for (char *p = name; *p; p++)
+			if (*p == ' ')
+				*p = '_';
+		add(out, size, "%s:%lu", name, n);
+	}
+	if (d)
+		closedir(d);
+}
+
+static const struct {
+	const char *key;
+	int groups; /* in which it is told */
+	const char *path;
+	void (*get)(struct beat *, const char *key, char *out, size_t size);
+} keys[] = {
+#define ALWAYS (START | RESUME)
+	{"info", ALWAYS | REFUSED, NULL, get_own},
+	{"beat", ALWAYS, NULL, get_own},
+	{"mode", ALWAYS, NULL, get_own},
+	{"format", ALWAYS, NULL, get_own},
+	{"period_us", ALWAYS, NULL, get_own},
+	{"suspend_stats", ALWAYS | REFUSED, NULL, get_suspend_stats},
+	{"wakeup_irq", RESUME, "/sys/power/pm_wakeup_irq", NULL},
+	{"wakeup_sources", ALWAYS | REFUSED, NULL, get_wakeup_sources},
+	{"s2idle_residency_us", RESUME,
+	 "/sys/devices/system/cpu/cpuidle/low_power_idle_system_residency_us", NULL},
+	{"hw_sleep_us", RESUME, "/sys/power/suspend_stats/last_hw_sleep", NULL},
+	{"clocksource", ALWAYS, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+	 NULL},
+	{"mem_sleep", ALWAYS, "/sys/power/mem_sleep", NULL},
+	{"pm_test", ALWAYS | REFUSED, "/sys/power/pm_test", NULL},
+	{"boot_id", ALWAYS, "/proc/sys/kernel/random/boot_id", NULL},
+	{"tty", ALWAYS, NULL, get_own},
+	{"baud", ALWAYS, NULL, get_own},
+	{"host", ALWAYS, NULL, get_own},
+	{"kernel", ALWAYS, NULL, get_own},
+	{"cmdline", ALWAYS, "/proc/cmdline", NULL},
+	{"board", ALWAYS, NULL, get_dmi},
+	{"firmware", ALWAYS, NULL, get_dmi},
+	{"governor", ALWAYS, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", NULL},
+	{"cpuidle", ALWAYS, NULL, get_cpuidle},
+	{"aspm", ALWAYS, "/sys/module/pcie_aspm/parameters/policy", NULL},
+};
+#define KEYS (sizeof(keys) / sizeof(*keys))
+
+/* -------------------------------------------------------------------- port */
+
+#define BAUDS(X)                                                                                   \
+	X(300)                                                                                     \
+	X(600)                                                                                     \
+	X(1200) X(2400) X(4800) X(9600) X(19200) X(38400) X(57600) X(115200) X(230400) X(460800)   \
+		X(500000) X(576000) X(921600) X(1000000) X(1152000) X(1500000) X(2000000)          \
+			X(2500000) X(3000000) X(3500000) X(4000000)
+
+static const struct {
+	long rate;
+	speed_t speed;
+} bauds[] = {
+#define X(n) {n, B##n},
+	BAUDS(X)
+#undef X
+};
+
+static speed_t speed_of(long rate)
+{
+	for (size_t i = 0; i < sizeof(bauds) / sizeof(*bauds); i++)
+		if (bauds[i].rate == rate)
+			return bauds[i].speed;
+	return B0;
+}
+
+static int configure(struct beat *b, int fd)
+{
+	struct termios t;
+
+	if (tcgetattr(fd, &t))
+		return -1;
+	if (!b->have_saved) {
+		b->saved = t;
+		b->have_saved = 1;
+	}
+	cfmakeraw(&t);
+	t.c_cflag |= CLOCAL | CREAD;
+	/* HUPCL would drop DTR at each close of mode reopen. */
+	t.c_cflag &= ~(tcflag_t)(CRTSCTS | CSTOPB | HUPCL);
+	cfsetispeed(&t, speed_of(b->baud));
+	cfsetospeed(&t, speed_of(b->baud));
+	if (tcsetattr(fd, TCSANOW, &t) || tcgetattr(fd, &t))
+		return -1;
+	if (cfgetospeed(&t) != speed_of(b->baud)) {
+		errno = EINVAL; /* Linux takes the nearest rate silently */
+		return -1;
+	}
+	b->configured = 1;
+	return 0;
+}
+
+/* Non-blocking only while opening: a modem line that is down must not hold us. */
+static int port_open(struct beat *b)
+{
+	int fd = open(b->tty, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if ((!b->configured && configure(b, fd)) ||
+	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0) {
+		int e = errno;
+
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	b->fd = fd;
+	return 0;
+}
+
+static void port_close(struct beat *b)
+{
+	if (b->fd >= 0)
+		close(b->fd);
+	b->fd = -1;
+}
+
+static void port_lost(struct beat *b)
+{
+	if (!b->down)
+		say("%s: %s; waiting for it to come back", b->tty, strerror(errno));
+	b->down = 1;
+	b->configured = 0;
+	b->retry_at = now_ns(CLOCK_BOOTTIME) + REOPEN_WAIT;
+	port_close(b);
+}
+
+/* @return 0 if the port is open now */
+static int port_ready(struct beat *b)
+{
+	if (b->fd >= 0)
+		return 0;
+	if (b->down && now_ns(CLOCK_BOOTTIME) < b->retry_at)
+		return -1;
+	if (port_open(b)) {
+		if (errno != EINTR)
+			port_lost(b);
+		return -1;
+	}
+	if (b->down)
+		say("%s: is back", b->tty);
+	b->down = 0;
+	return 0;
+}
+
+/* Write all, and in the way of the mode see it out. @return 0 if it went */
+static int port_send(struct beat *b, const char *p, size_t n)
+{
+	if (port_ready(b))
+		return -1;
+	while (n) {
+		ssize_t did = write(b->fd, p, n);
+
+		if (did > 0) {
+			p += did;
+			n -= (size_t)did;
+		} else if (stop) {
+			return -1;
+		} else if (errno != EINTR) {
+			port_lost(b);
+			return -1;
+		}
+	}
+	if (b->mode == DRAIN)
+		while (tcdrain(b->fd) && errno == EINTR && !stop)
+			;
+	else if (b->mode == REOPEN)
+		port_close(b);
+	return 0;
+}
+
+static void port_restore(struct beat *b)
+{
+	if (!b->have_saved || (b->fd < 0 && port_open(b)))
+		return;
+	if (stop) /* a line that stands still must not hold us */
+		tcflush(b->fd, TCOFLUSH);
+	else
+		tcdrain(b->fd);
+	tcsetattr(b->fd, TCSANOW, &b->saved);
+	port_close(b);
+}
+
+/* ------------------------------------------------------------------- beats */
+
+static void send_beat(struct beat *b)
+{
+	char buf[128];
+
+	if (b->plain) {
+		memset(buf, b->mark, b->unit);
+	} else {
+		take_clocks(b);
+		frame(b, buf);
+	}
+	if (port_send(b, buf, b->unit))
+		return;
+	b->seq++;
+	b->beats++;
+	b->since_line++;
+}
+
+/*
+ * Stream: what the kernel still holds tells whether the line has a pace of its
+ * own. If so the buffer is kept full, short of where a write would wait (a tty
+ * wakes its writers only when it is nearly empty again, and stamps would come
+ * in lumps); otherwise our timer is the only pace.
+ */
+static void stream_beats(struct beat *b)
+{
+	int queued = 0;
+
+	do {
+		send_beat(b);
+		if (!b->paced || b->fd < 0 || ioctl(b->fd, TIOCOUTQ, &queued))
+			return;
+	} while (!stop && queued > 0 && (size_t)queued + b->unit <= AHEAD &&
+		 (!b->count || b->beats < b->count));
+}
+
+/* After a late beat, once quiet: was it a suspend, a refused one, or only load? */
+static void what_happened(struct beat *b)
+{
+	int64_t success = number(b, "/sys/power/suspend_stats/success");
+	int64_t fail = number(b, "/sys/power/suspend_stats/fail");
+
+	b->check = 0;
+	if (b->off_ns - b->told_off > MS || success != b->success)
+		b->group = RESUME;
+	else if (fail != b->fail && b->group == NONE)
+		b->group = REFUSED;
+	else
+		return;
+	b->next = 0;
+	b->told_off = b->off_ns;
+	b->success = success;
+	b->fail = fail;
+}
+
+/* One information line, if it is time for one; then the line is busy with it. */
+static void tell(struct beat *b, int64_t now)
+{
+	char value[512], line[VALUE_MAX + 64];
+	size_t n;
+
+	if (b->check && now >= b->settle_at)
+		what_happened(b);
+	if (b->group == NONE || b->check || b->since_line < LINE_EVERY)
+		return;
+	for (; b->next < KEYS; b->next++) {
+		if (!(keys[b->next].groups & (int)b->group))
+			continue;
+		value[0] = '\0';
+		if (keys[b->next].get)
+			keys[b->next].get(b, keys[b->next].key, value, sizeof(value));
+		else
+			slurp(b, value, sizeof(value), "%s", keys[b->next].path);
+		if (value[0])
+			break;
+	}
+	if (b->next == KEYS) {
+		b->group = NONE;
+		return;
+	}
+	n = info_line(line, keys[b->next].key, value);
+	if (port_send(b, line, n))
+		return;
+	b->next++;
+	b->since_line = 0;
+	b->busy_until = now_ns(CLOCK_BOOTTIME) + (b->paced ? 0 : (int64_t)n * b->char_ns);
+}
+
+static int timer(struct beat *b)
+{
+	clockid_t clock = CLOCK_BOOTTIME;
+	struct itimerspec it = {0};
+	int64_t first;
+
+	b->tfd = timerfd_create(clock, TFD_CLOEXEC);
+	if (b->tfd < 0 && errno == EINVAL) { /* Linux before 3.15 */
+		clock = CLOCK_MONOTONIC;
+		b->tfd = timerfd_create(clock, TFD_CLOEXEC);
+		say("warning: this kernel has no CLOCK_BOOTTIME timer: the first beat after a "
+		    "resume may come up to one period late");
+	}
+	first = now_ns(clock) + b->period_ns;
+	it.it_value.tv_sec = (time_t)(first / NS);
+	it.it_value.tv_nsec = (long)(first % NS);
+	it.it_interval.tv_sec = (time_t)(b->period_ns / NS);
+	it.it_interval.tv_nsec = (long)(b->period_ns % NS);
+	return b->tfd < 0 ? -1 : timerfd_settime(b->tfd, TFD_TIMER_ABSTIME, &it, NULL);
+}
+
+static int run(struct beat *b)
+{
+	int64_t last_off;
+
+	take_clocks(b);
+	b->told_off = last_off = b->off_ns;
+	b->success = number(b, "/sys/power/suspend_stats/success");
+	b->fail = number(b, "/sys/power/suspend_stats/fail");
+	b->group = b->info ? START : NONE;
+	if (timer(b)) {
+		say("timer: %s", strerror(errno));
+		return 1;
+	}
+	while (!stop && (!b->count || b->beats < b->count)) {
+		uint64_t ticks; /* missed ones are skipped: they would only come in a bunch */
+		int64_t now;
+
+		if (read(b->tfd, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
+			continue;
+		now = now_ns(CLOCK_BOOTTIME);
+		if (now < b->busy_until)
+			continue;
+		if (b->mode == STREAM)
+			stream_beats(b);
+		else
+			send_beat(b);
+		if (!b->info)
+			continue;
+		if (b->plain)
+			take_clocks(b);
+		if ((int64_t)ticks * b->period_ns > LATE_NS + b->period_ns ||
+		    b->off_ns - last_off > MS) {
+			b->check = 1;
+			b->settle_at = now + SETTLE_NS;
+			last_off = b->off_ns;
+		}
+		tell(b, now);
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- warnings */
+
+static int is_console(const struct beat *b, const char *name)
+{
+	char s[4096], *p, *save = NULL;
+	size_t n = strlen(name);
+
+	slurp(b, s, sizeof(s), "/proc/consoles");
+	for (p = strtok_r(s, " ", &save); p; p = strtok_r(NULL, " ", &save))
+		if (!strcmp(p, name))
+			return 1;
+	slurp(b, s, sizeof(s), "/proc/cmdline");
+	for (p = strtok_r(s, " ", &save); p; p = strtok_r(NULL, " ", &save))
+		if (!strncmp(p, "console=", 8) && !strncmp(p + 8, name, n) &&
+		    (!p[8 + n] || p[8 + n] == ','))
+			return 1;
+	return 0;
+}
+
+static int has_open(const struct beat *b, const char *pid, const char *tty)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+	struct dirent *e;
+	int found = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/proc/%s/fd", b->root, pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+
+		if (n > 0) {
+			link[n] = '\0';
+			found = !strcmp(link, tty);
+		}
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static void warn_of_others(const struct beat *b)
+{
+	const char *defeat = b->mode == REOPEN ? ", and mode reopen never really closes it" : "";
+	char real[PATH_MAX], path[PATH_MAX], comm[64];
+	struct dirent *e;
+	DIR *d;
+
+	if (!realpath(b->tty, real))
+		return;
+	if (is_console(b, real + (strncmp(real, "/dev/", 5) ? 0 : 5)))
+		say("warning: %s is a console of the kernel: its messages mix with the beats%s",
+		    b->tty, defeat);
+	snprintf(path, sizeof(path), "%s/proc", b->root);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		long pid = strtol(e->d_name, NULL, 10);
+
+		if (pid <= 0 || pid == (long)getpid() || !has_open(b, e->d_name, real))
+			continue;
+		slurp(b, comm, sizeof(comm), "/proc/%ld/comm", pid);
+		say("warning: %s (process %ld) has %s open: what it writes mixes with the "
+		    "beats%s",
+		    comm, pid, b->tty, defeat);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* ----------------------------------------------------------------- options */
+
+static const char usage[] =
+	"Usage: " NAME " --tty DEV [OPTION]...\n"
+	"Write a heartbeat on a tty, for measuring suspend and resume from outside.\n"
+	"\n"
+	"  -t, --tty DEV      the tty to write on\n"
+	"  -m, --mode MODE    stream: write ahead, the kernel's buffer keeps the pace\n"
+	"                     reopen: open, write one beat, close\n"
+	"                     drain:  write one beat, wait until it has left (default)\n"
+	"  -f, --format FMT   stamped: sequence number and clocks, 23 bytes (default)\n"
+	"                     plain:   one character\n"
+	"  -e, --every DUR    period (2ms, 500us, 1s); default: what the line carries\n"
+	"  -b, --baud N       rate of the line (default 115200)\n"
+	"  -c, --char C       character of plain beats (default .)\n"
+	"  -n, --count N      stop after N beats\n"
+	"      --no-info      do not tell what this machine knows of itself\n"
+	"      --root DIR     look for /proc and /sys below DIR (for tests)\n"
+	"  -h, --help         this text\n"
+	"  -V, --version      the version\n";
+
+static int bad(const char *fmt, const char *what)
+{
+	say(fmt, what);
+	fputs("Try '" NAME " --help'.\n", stderr);
+	return 2;
+}
+
+static int64_t duration(const char *s)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e9}};
+	char *end;
+	double v = strtod(s, &end);
+
+	for (size_t i = 0; end != s && i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(end, units[i].unit) && v * units[i].ns >= 1e5 &&
+		    v * units[i].ns <= 3.6e12)
+			return (int64_t)(v * units[i].ns);
+	return -1;
+}
+
+static int option(struct beat *b, int c, const char *arg)
+{
+	char *end = NULL;
+	int i;
+
+	switch (c) {
+	case 't':
+		b->tty = arg;
+		return 0;
+	case 'm':
+		for (i = 0; i < 3 && strcmp(arg, mode_name[i]); i++)
+			;
+		b->mode = (enum mode)i;
+		return i < 3 ? 0 : bad("--mode %s: give stream, reopen or drain", arg);
+	case 'f':
+		b->plain = !strcmp(arg, "plain");
+		return b->plain || !strcmp(arg, "stamped")
+			       ? 0
+			       : bad("--format %s: give plain or stamped", arg);
+	case 'e':
+		b->period_ns = duration(arg);
+		return b->period_ns > 0 ? 0 : bad("--every %s: give 100us to 3600s", arg);
+	case 'b':
+		b->baud = strtol(arg, &end, 10);
+		return !*end && speed_of(b->baud) != B0
+			       ? 0
+			       : bad("--baud %s: not a rate that a tty knows by name", arg);
+	case 'c':
+		b->mark = arg[0];
+		return arg[0] > ' ' && arg[0] < 127 && !arg[1] && !strchr("!#", arg[0])
+			       ? 0
+			       : bad("--char %s: give one printable ASCII character, not ! or #",
+				     arg);
+	case 'n':
+		b->count = strtol(arg, &end, 10);
+		return end != arg && !*end && b->count > 0 ? 0
+							   : bad("--count %s: give 1 or more", arg);
+	case 'I':
+		b->info = 0;
+		return 0;
+	case 'R':
+		b->root = arg;
+		return 0;
+	}
+	return -1;
+}
+
+static int options(struct beat *b, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"tty", 1, NULL, 't'},	 {"mode", 1, NULL, 'm'},    {"format", 1, NULL, 'f'},
+		{"every", 1, NULL, 'e'}, {"baud", 1, NULL, 'b'},    {"char", 1, NULL, 'c'},
+		{"count", 1, NULL, 'n'}, {"no-info", 0, NULL, 'I'}, {"root", 1, NULL, 'R'},
+		{"help", 0, NULL, 'h'},	 {"version", 0, NULL, 'V'}, {NULL, 0, NULL, 0},
+	};
+	int c, r;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":t:m:f:e:b:c:n:hV", longs, NULL)) != -1) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 ? 1 : -1;
+		if (c == 'V')
+			return puts(NAME " (wakewatt) 0.1.0") < 0 ? 1 : -1;
+		if (c == ':')
+			return bad("%s: a value is missing", argv[optind - 1]);
+		if (c == '?')
+			return bad("%s: no such option", argv[optind - 1]);
+		r = option(b, c, optarg);
+		if (r)
+			return r;
+	}
+	if (optind < argc)
+		return bad("%s: no argument is expected here", argv[optind]);
+	return b->tty ? 0 : bad("no tty%s: give --tty DEV", "");
+}
+
+/* What the line carries, with a margin where a beat waits for the one before. */
+static void set_period(struct beat *b)
+{
+	int64_t wire;
+
+	b->char_ns = 10 * NS / b->baud;
+	b->unit = b->plain ? 1 : FRAME;
+	wire = (int64_t)b->unit * b->char_ns;
+	if (b->period_ns) {
+		if (b->period_ns < wire)
+			say("warning: %ld baud carries a beat only every %.3f ms", b->baud,
+			    (double)wire / 1e6);
+		return;
+	}
+	if (b->mode != STREAM) {
+		b->period_ns = wire * 5 / 4 > 2 * MS ? wire * 5 / 4 : 2 * MS;
+		return;
+	}
+	b->paced = 1;
+	if (b->plain && wire < MS)
+		b->unit = (size_t)(MS / wire);
+	if (b->unit > 100)
+		b->unit = 100;
+	/* a little faster than the line, so that its buffer fills */
+	b->period_ns = (int64_t)b->unit * b->char_ns * 95 / 100;
+}
+
+int TTYBEAT_MAIN(int argc, char **argv)
+{
+	struct beat b = {.root = "",
+			 .mode = DRAIN,
+			 .info = 1,
+			 .mark = '.',
+			 .baud = 115200,
+			 .fd = -1,
+			 .tfd = -1};
+	struct sigaction sa = {.sa_handler = on_signal};
+	int r = options(&b, argc, argv);
+
+	if (r)
+		return r < 0 ? 0 : r;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGALRM, &sa, NULL);
+	signal(SIGTTOU, SIG_IGN);
+	if (port_open(&b)) {
+		say("%s: %s", b.tty,
+		    errno == ENOTTY   ? "is not a tty"
+		    : errno == EINVAL ? "does not take this rate (--baud)"
+				      : strerror(errno));
+		return 1;
+	}
+	set_period(&b);
+	if (b.mode == STREAM && b.plain)
+		say("note: a stream of plain characters proves that the UART's driver runs, not "
+		    "user space: what waits in the buffer leaves before tasks thaw");
+	warn_of_others(&b);
+	r = run(&b);
+	port_restore(&b);
+	if (b.tfd >= 0)
+		close(b.tfd);
+	alarm(0);
+	return r;
+}
