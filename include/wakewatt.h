@@ -18,9 +18,11 @@
  * - NULL. Unless a function says "may be NULL", a NULL argument is a
  *   programming error. Every `_close` and `_free` accepts NULL.
  * - Ownership. Who opens closes. A pointer that a handle lends (strings,
- *   arrays, structures) lives until the next call on that handle; copy what
- *   must live longer. Text that a function hands over (`char **out`) is freed
- *   with ww_free().
+ *   arrays, structures) lives until the handle is closed or changed (a trace:
+ *   ww_trace_refresh(); a cursor: ww_cursor_next(); a recorder: any dispatch); copy
+ *   what must live longer. Cursors are closed before their trace, a campaign is freed
+ *   before its recorder; figures (ww_stat, ww_resume, ww_list) own their data. Text that a function
+ * hands over (`char **out`) is freed with ww_free().
  * - Threads. One handle, one thread at a time; different handles are
  *   independent. The library has no mutable globals, installs no signal
  *   handlers, prints nothing and never exits. The only thread it starts is a
@@ -34,7 +36,7 @@
  *   in [lo, hi], both ends included. Wall-clock time is for display only.
  * - Structures that the caller allocates and the library reads start with
  *   `size`, to be set to sizeof the structure: a newer library accepts an older
- *   caller's. Zero means the default in every other member.
+ *   caller's and refuses size 0. Zero means the default in every other member.
  * - Units stand in names (`_ns`, `_watts`) or in a `unit` member (SI symbols).
  */
 #ifndef WAKEWATT_H
@@ -181,6 +183,8 @@ struct ww_source_info {
 	const char *model;
 	const char *serial;
 	const char *firmware;
+	const char *role;     /**< what a line or port is wired to: "heartbeat", "console", "wake",
+				 "off", "sleep"; "" */
 	const char *notes;    /**< e.g. "driver has never met the real device" */
 	int64_t period_ns;    /**< nominal time between samples; 0 if irregular */
 	int64_t window_ns;    /**< time that one reading covers; 0 for a moment */
@@ -209,11 +213,16 @@ struct ww_channel_info {
 
 /** The code of a value that the meter did not give. */
 #define WW_MISSING INT64_MIN
+/** Codes of a value beyond the meter's range, above and below. */
+#define WW_OVER	 (INT64_MIN + 1)
+#define WW_UNDER (INT64_MIN + 2)
+/** Lower codes than this are no values: they read as NaN. */
+#define WW_CODE_MIN (INT64_MIN + 16)
 
 /** A mark: something said or done at a time. */
 struct ww_mark {
 	struct ww_interval t;
-	uint32_t source;  /**< source it concerns, 0 none */
+	uint32_t source;  /**< id of the source it concerns, 0 none */
 	uint32_t cycle;	  /**< cycle of a campaign it belongs to, 0 none */
 	const char *kind; /**< see WW_MARK_ */
 	const char *text;
@@ -230,10 +239,11 @@ struct ww_mark {
 #define WW_MARK_WAKE_END "wake-end" /* wake command ended; text as request-end */
 #define WW_MARK_CYCLE_END                                                                          \
 	"cycle-end" /* campaign: "ok" back, "timeout" never seen again, "stopped" by the user */
-#define WW_MARK_UNPLUGGED  "unplugged"
-#define WW_MARK_REPLUGGED  "replugged"
-#define WW_MARK_CLOCK_STEP "clock-step" /* the bench's wall clock was stepped; text: by how much   \
-					 */
+#define WW_MARK_UNPLUGGED "unplugged"
+#define WW_MARK_REPLUGGED "replugged"
+#define WW_MARK_CLOCK_STEP                                                                         \
+	"clock-step" /* the bench's wall clock was stepped; text: by how much                      \
+		      */
 #define WW_MARK_BENCH_RESUME "bench-resume"  /* the bench itself slept; text: how long */
 #define WW_MARK_RESET	     "counter-reset" /* a meter's own register fell back */
 #define WW_MARK_DEVICE	     "device" /* anything else the device said: banner, over-range, stale */
@@ -336,7 +346,8 @@ WW_API int ww_trace_open(const char *path, struct ww_trace **out, struct ww_erro
 WW_API void ww_trace_close(struct ww_trace *t);
 /**
  * Look for what was added since the last call: new sources, channels, marks,
- * samples. Never blocks. @return 1 something new or still live, 0 complete.
+ * samples. Never blocks. @return 1 something new, 0 nothing new;
+ * ww_trace_state() tells whether more can come.
  */
 WW_API int ww_trace_refresh(struct ww_trace *t, struct ww_error *err);
 /** Descriptor that becomes readable when a refresh is worth while (a timer for files). */
@@ -352,7 +363,7 @@ WW_API const struct ww_source_info *ww_trace_source(const struct ww_trace *t, si
 WW_API size_t ww_trace_channel_count(const struct ww_trace *t);
 WW_API const struct ww_channel_info *ww_trace_channel(const struct ww_trace *t, size_t i);
 WW_API size_t ww_trace_mark_count(const struct ww_trace *t);
-/** Marks in the order of time. */
+/** Marks in the order in which they were stored: an index never changes. */
 WW_API const struct ww_mark *ww_trace_mark(const struct ww_trace *t, size_t i);
 WW_API size_t ww_trace_gap_count(const struct ww_trace *t);
 WW_API const struct ww_gap *ww_trace_gap(const struct ww_trace *t, size_t i);
@@ -444,7 +455,8 @@ WW_API int ww_recorder_new(const struct ww_recorder_options *opt, struct ww_reco
 /**
  * Add a source by URI (DRIVER:PLACE?option=value, or a tty's path for a serial
  * line). Opens it. @param name  short name or NULL for one made from its kind.
- * @return its number, from 0
+ * Options of every source: role=NAME (see ww_source_info).
+ * @return its id, from 1, which is its id in the trace too
  */
 WW_API int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name,
 			   struct ww_error *err);
@@ -463,7 +475,7 @@ WW_API int ww_recorder_mark(struct ww_recorder *r, const struct ww_mark *m, stru
 WW_API int ww_recorder_meta(struct ww_recorder *r, const char *key, const char *value,
 			    struct ww_error *err);
 /** Type a reading into a `manual:` source: its first channel, in its unit. */
-WW_API int ww_recorder_type(struct ww_recorder *r, int source, double value, const char *label,
+WW_API int ww_recorder_type(struct ww_recorder *r, uint32_t source, double value, const char *label,
 			    struct ww_error *err);
 /** Sources put into a sane state, rest stored, trace closed. The handle stays for the queries. */
 WW_API int ww_recorder_stop(struct ww_recorder *r, struct ww_error *err);
@@ -549,9 +561,10 @@ struct ww_campaign_options {
 	int64_t silence_ns;	    /**< no byte for this long means asleep; 0: 1 s */
 };
 
-/** @param serial  number of the recorder's source that carries the heartbeat, or -1 for none */
-WW_API int ww_campaign_new(struct ww_recorder *r, int serial, const struct ww_campaign_options *opt,
-			   struct ww_campaign **out, struct ww_error *err);
+/** @param serial  id of the recorder's source that carries the heartbeat, 0 none */
+WW_API int ww_campaign_new(struct ww_recorder *r, uint32_t serial,
+			   const struct ww_campaign_options *opt, struct ww_campaign **out,
+			   struct ww_error *err);
 /** Descriptor to poll for reading. */
 WW_API int ww_campaign_fd(const struct ww_campaign *c);
 /** @return 1 going on, 0 all cycles done, negative error */
@@ -627,7 +640,8 @@ enum ww_event {
 	WW_EV_FIRST_BEAT,
 	WW_EV_STEADY,
 	WW_EV_SETTLED,
-	WW_EV_COUNT
+	WW_EV_COUNT, /* of this header; new ones go before it */
+	WW_EV_MAX = 24
 };
 
 enum ww_latency {
@@ -641,7 +655,8 @@ enum ww_latency {
 	WW_LAT_SILENCE, /**< last beat to first beat: all phases whose limits were not seen, as one
 			 */
 	WW_LAT_DUT_ASLEEP, /**< what the DUT's own clocks say it slept (BOOTTIME - MONOTONIC) */
-	WW_LAT_COUNT
+	WW_LAT_COUNT,	   /* of this header; new ones go before it */
+	WW_LAT_MAX = 24
 };
 
 enum ww_result {
@@ -677,12 +692,12 @@ struct ww_stall {
 };
 
 struct ww_cycle {
-	uint32_t n;				  /**< from 1 */
-	int32_t result;				  /**< enum ww_result */
-	const char *reason;			  /**< "" if there is nothing to say */
-	struct ww_interval event[WW_EV_COUNT];	  /**< axis; lo > hi: not observed */
-	struct ww_interval latency[WW_LAT_COUNT]; /**< durations; lo > hi: not observed */
-	size_t stalls;				  /**< starvation after the first beat */
+	uint32_t n;				/**< from 1 */
+	int32_t result;				/**< enum ww_result */
+	const char *reason;			/**< "" if there is nothing to say */
+	struct ww_interval event[WW_EV_MAX];	/**< axis; lo > hi: not observed */
+	struct ww_interval latency[WW_LAT_MAX]; /**< durations; lo > hi: not observed */
+	size_t stalls;				/**< starvation after the first beat */
 	const struct ww_stall *stall;
 	struct ww_quantity energy_J; /**< request (or last beat) to steady; NaN without a meter */
 	struct ww_quantity asleep_watts; /**< mean while asleep; NaN where the meter is too slow */

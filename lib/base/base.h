@@ -50,7 +50,39 @@ int ww_fail_nomem(struct ww_error *err);
 		 ? (opt)->member                                                                   \
 		 : (dflt))
 
+/* Options with a forgotten size would silently be all defaults. */
+#define WW_OPT_CHECK(opt, err)                                                                     \
+	((opt) != NULL && (opt)->size == 0                                                         \
+		 ? ww_fail((err), -EINVAL, "%s: options without their size", __func__)             \
+		 : 0)
+
 int64_t ww_clock_ns(int clockid);
+
+/*
+ * Codes to values. A scale that is one over a whole number (0.1, 0.001) divides, so
+ * that 1191 tenths read 119.1 and not 119.10000000000001.
+ */
+struct ww_scale {
+	double mul;
+	double div;
+	double offset;
+};
+
+static inline struct ww_scale ww_scale_of(double scale, double offset)
+{
+	double inv = scale > 0 && scale < 1 ? (double)(int64_t)(1 / scale + 0.5) : 0;
+
+	if (inv >= 2 && 1 / inv == scale)
+		return (struct ww_scale){1, inv, offset};
+	return (struct ww_scale){scale, 1, offset};
+}
+
+static inline double ww_code_value(const struct ww_scale *s, int64_t code)
+{
+	if (code < WW_CODE_MIN)
+		return __builtin_nan("");
+	return (double)code * s->mul / s->div + s->offset;
+}
 
 /* Intervals. */
 static inline bool ww_iv_ok(struct ww_interval a)

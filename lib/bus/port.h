@@ -5,10 +5,12 @@
  *
  * The stamp. A read that returns data at `hi` (clock read immediately after it)
  * delivered bytes that became readable no earlier than `lo`: the clock read
- * immediately BEFORE the last read that left the port empty (EAGAIN or a short
- * count). Linux runs the tty's pending buffer work inside read() and poll()
- * (drivers/tty/n_tty.c: tty_buffer_flush_work), so EAGAIN does prove emptiness
- * even where a busy machine delays that work. The loop's 1 ms timer polls the
+ * immediately BEFORE the last read that found the port empty (EAGAIN). Linux runs
+ * the tty's pending buffer work inside a read() that finds nothing
+ * (drivers/tty/n_tty.c: tty_buffer_flush_work), so EAGAIN does prove emptiness even
+ * where a busy machine delays that work. A short count proves it on sockets only:
+ * a tty's read that copied something returns without looking at the pending buffers,
+ * so one reads on until EAGAIN. The loop's 1 ms timer polls the
  * port, so that `lo` is seldom more than a millisecond old; when the timer is
  * late, `lo` simply stays where it was. Then the transport's own delay is taken
  * off: lo - delay_max, hi - delay_min.

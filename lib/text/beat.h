@@ -13,7 +13,8 @@
  * each, most significant first:
  *   SSSS      24 bits  sequence number, one more each beat, wraps
  *   MMMMMMMM  48 bits  CLOCK_MONOTONIC in us, read just before the write
- *   OOOOOOO   42 bits  CLOCK_BOOTTIME - CLOCK_MONOTONIC in us: grows by every sleep
+ *   OOOOOOO   42 bits  CLOCK_BOOTTIME - CLOCK_MONOTONIC in us, modulo 2^42: grows by
+ *                      every sleep
  *   CC        12 bits  check: low 12 bits of CRC-16/CCITT-FALSE (poly 0x1021, start
  *                      0xFFFF, not reflected) over the 19 digits before it
  * The newline is what an FTDI's event character waits for. At 115200 baud a beat
@@ -23,13 +24,16 @@
  *
  *	# KEY=VALUE * CC \n
  *
- * without the blanks; CC over the text between # and *. VALUE is UTF-8 of at most
- * 200 bytes in which control characters, '*' and '%' are %-escaped. Keys: info (start,
+ * without the blanks; CC over the text between # and *. VALUE is UTF-8 in which
+ * control characters, '*' and '%' are %-escaped, at most 48 bytes as sent; what is
+ * longer goes on in lines # KEY+=VALUE * CC \n, which append. (48 bytes are 5 ms at
+ * 115200 baud: longer lines would look like starvation.) Keys: info (start,
  * resume: opens a group), beat (1: version of this format), mode, format, period_us,
  * tty, baud, boot_id, host, kernel, cmdline, board, firmware, clocksource, governor,
  * cpuidle, aspm, mem_sleep, pm_test, suspend_stats (NAME:COUNT, blank separated),
  * wakeup_irq, wakeup_sources, s2idle_residency_us, hw_sleep_us. A key whose file does
- * not exist is not sent. Lines come one at a time between beats, so that they hardly
+ * not exist is not sent. The group is sent again every 60 s, for those who began to
+ * listen later. Lines come one at a time between beats, so that they hardly
  * disturb the cadence.
  */
 #ifndef WW_TEXT_BEAT_H
@@ -61,6 +65,7 @@ struct ww_beat_sink {
 /* Decoder: fed bytes with their intervals in order. Zero-initialise. */
 struct ww_beat_decoder {
 	size_t n;
+	size_t len; /* while the sink is called: bytes of what it is given */
 	uint8_t buf[WW_BEAT_LINE];
 	struct ww_interval t[WW_BEAT_LINE];
 };

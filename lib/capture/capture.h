@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the recorder. recorder.c has the public calls, track.c one source with
+ * its sink and reconnection, store.c the writer's thread, timekeeper.c anchors
+ * and clock steps, env.c what the bench is.
+ */
+#ifndef WW_CAPTURE_H
+#define WW_CAPTURE_H
+
+#include "bus/loop.h"
+#include "capture/ring.h"
+#include "source/source.h"
+
+#include <pthread.h>
+
+/* ------------------------------------------------------------- description */
+
+/* A source's description with its own copies of all strings. */
+struct ww_desc {
+	struct ww_source_info info;
+	size_t channels;
+	struct ww_channel_info *channel;
+	char *strings;
+};
+
+struct ww_desc *ww_desc_copy(const struct ww_source_info *info,
+			     const struct ww_channel_info *channel, size_t n, const char *name);
+void ww_desc_free(struct ww_desc *d);
+
+/* ------------------------------------------------------------------- store */
+
+enum ww_item_type {
+	WW_ITEM_DESC = 1, /* struct ww_desc *, handed over */
+	WW_ITEM_SAMPLES,  /* struct ww_item_samples, lo[n], hi[n], codes[n * channels] */
+	WW_ITEM_BYTES,	  /* struct ww_interval, bytes */
+	WW_ITEM_MARK,	  /* struct ww_item_mark, kind NUL text NUL */
+	WW_ITEM_GAP,	  /* struct ww_item_gap, reason NUL */
+	WW_ITEM_ANCHOR,	  /* struct ww_anchor */
+	WW_ITEM_META	  /* key NUL value NUL */
+};
+
+struct ww_item_samples {
+	uint64_t n;
+	uint64_t channels;
+};
+struct ww_item_bytes {
+	struct ww_interval t;
+	uint64_t n;
+};
+struct ww_item_mark {
+	struct ww_interval t;
+	uint32_t cycle;
+	uint32_t reserved;
+};
+struct ww_item_gap {
+	struct ww_interval t;
+	int64_t lost;
+};
+
+#define WW_STORE_SOURCES 64
+
+/* The writer's side: its thread is the only one that touches the writer. */
+struct ww_store {
+	struct ww_ring ring;
+	struct ww_writer *writer; /* NULL: nothing is stored */
+	int64_t commit_ns;
+	pthread_t thread;
+	bool running;
+	_Atomic bool stop;
+	_Atomic int failed; /* negative errno once storing went wrong */
+	struct ww_error err;
+	int wake_fd;		       /* eventfd: there is much to do, or the end */
+	uint32_t id[WW_STORE_SOURCES]; /* trace's id of a recorder's source, 0 none yet */
+};
+
+int ww_store_open(struct ww_store *s, size_t queue_bytes, struct ww_error *err);
+int ww_store_begin(struct ww_store *s, const struct ww_recorder_options *opt, struct ww_error *err);
+/* Wake the thread early, never waits. */
+void ww_store_nudge(struct ww_store *s);
+/* Store the rest, close the trace, end the thread. The first error of all. */
+int ww_store_end(struct ww_store *s, struct ww_error *err);
+void ww_store_free(struct ww_store *s);
+
+/* ------------------------------------------------------------------- track */
+
+struct ww_recorder;
+
+enum ww_track_state {
+	WW_TRACK_WAITING = 0,
+	WW_TRACK_GIVING = 1,
+	WW_TRACK_SILENT = 2,
+	WW_TRACK_UNPLUGGED = 3,
+	WW_TRACK_ENDED = 4
+};
+
+struct ww_track {
+	struct ww_recorder *rec;
+	uint16_t index;	    /* source number in the ring */
+	uint16_t raw_index; /* of its raw bytes, 0xffff none yet */
+	char *uri;
+	char *name;
+	char *label; /* name as stored */
+	struct ww_source *source;
+	struct ww_desc *desc;
+	struct ww_timer *retry;
+	bool started;
+	int state;
+	int64_t last_ns;  /* hi of the newest record */
+	int64_t lost_ns;  /* when the device went away, 0 never */
+	int64_t out_from; /* a gap is open since then: lo of it, WW_TIME_MIN none */
+	uint64_t n;
+	int64_t *code;	     /* newest code of each channel */
+	struct ww_error why; /* why the device is away */
+	/* Loss because the queue was full, not yet written down. */
+	uint64_t lost_n;
+	struct ww_interval lost_t;
+};
+
+int ww_track_open(struct ww_track *t, struct ww_error *err);
+int ww_track_start(struct ww_track *t, struct ww_error *err);
+int64_t ww_track_stop(struct ww_track *t);
+void ww_track_finish(struct ww_track *t); /* writes down an open gap */
+void ww_track_free(struct ww_track *t);
+
+/* -------------------------------------------------------------- timekeeper */
+
+struct ww_timekeeper {
+	struct ww_recorder *rec;
+	struct ww_timer *timer;
+	struct ww_anchor last; /* last seen */
+	int64_t stored_ns;     /* boot_ns of the last stored */
+};
+
+int ww_timekeeper_start(struct ww_timekeeper *k, struct ww_recorder *rec, struct ww_error *err);
+
+/* --------------------------------------------------------------- recorder */
+
+#define WW_RECORDER_WARNINGS 16
+
+struct ww_recorder {
+	struct ww_recorder_options opt;
+	char *path, *program, *command;
+	struct ww_loop *loop;
+	bool virtual_time;
+	struct ww_store store;
+	struct ww_track *track[WW_STORE_SOURCES / 2];
+	size_t tracks;
+	uint16_t next_index;
+	struct ww_timekeeper keeper;
+	bool started, stopped;
+	uint64_t samples, bytes, lost, gaps;
+	int64_t late_max, late_p99; /* of sources that are closed by now */
+	char *warning[WW_RECORDER_WARNINGS];
+	size_t warnings;
+};
+
+/* Test's entry: the loop runs on this clock (may be NULL: the kernel's). */
+int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww_clock *clock,
+			  struct ww_recorder **out, struct ww_error *err);
+struct ww_loop *ww_recorder_loop(struct ww_recorder *r);
+/* Serial activity: arrival of the newest byte (0 none) and how many there were. */
+void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
+			  uint64_t *n);
+void ww_recorder_warn(struct ww_recorder *r, const char *text);
+
+/* Queue records; a full queue gives -ENOBUFS (and never blocks on the real clock). */
+void *ww_recorder_reserve(struct ww_recorder *r, uint16_t type, uint16_t source, size_t payload);
+int ww_recorder_put_mark(struct ww_recorder *r, uint16_t source, struct ww_interval t,
+			 uint32_t cycle, const char *kind, const char *text);
+int ww_recorder_put_gap(struct ww_recorder *r, uint16_t source, struct ww_interval t, int64_t lost,
+			const char *reason);
+int ww_recorder_put_anchor(struct ww_recorder *r, const struct ww_anchor *a);
+int ww_recorder_put_meta(struct ww_recorder *r, const char *key, const char *value);
+/* What the bench is, as meta "bench.*"; warns of a doubtful clocksource. */
+int ww_env_put(struct ww_recorder *r);
+
+#define WW_SOURCE_NONE 0xffff
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recorder knows of itself: live values, counts, warnings. */
+#include "capture/capture.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+void ww_recorder_warn(struct ww_recorder *r, const char *text)
+{
+	for (size_t i = 0; i < r->warnings; i++)
+		if (strcmp(r->warning[i], text) == 0)
+			return;
+	if (r->warnings < WW_RECORDER_WARNINGS) {
+		r->warning[r->warnings] = strdup(text);
+		if (r->warning[r->warnings])
+			r->warnings++;
+	}
+	ww_recorder_put_mark(r, WW_SOURCE_NONE,
+			     (struct ww_interval){ww_loop_now(r->loop), ww_loop_now(r->loop)}, 0,
+			     "warning", text);
+}
+
+const char *ww_recorder_warning(const struct ww_recorder *r, size_t i)
+{
+	return i < r->warnings ? r->warning[i] : NULL;
+}
+
+void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
+			  uint64_t *n)
+{
+	*last_ns = 0;
+	*n = 0;
+	if (source < 1 || source > r->tracks)
+		return;
+	*last_ns = r->track[source - 1]->last_ns;
+	*n = r->track[source - 1]->n;
+}
+
+void ww_recorder_stats(const struct ww_recorder *r, struct ww_recorder_stats *out)
+{
+	struct stat st;
+
+	*out = (struct ww_recorder_stats){.samples = r->samples,
+					  .bytes = r->bytes,
+					  .lost = r->lost,
+					  .gaps = r->gaps,
+					  .late_max_ns = r->late_max,
+					  .late_p99_ns = r->late_p99,
+					  .queue_peak = r->store.ring.peak};
+	for (size_t i = 0; i < r->tracks; i++) {
+		const struct ww_source *s = r->track[i]->source;
+		int64_t max = -1, p99 = -1;
+
+		if (!s || !s->ops->lateness)
+			continue;
+		s->ops->lateness(s, &max, &p99);
+		out->late_max_ns = max > out->late_max_ns ? max : out->late_max_ns;
+		out->late_p99_ns = p99 > out->late_p99_ns ? p99 : out->late_p99_ns;
+	}
+	if (r->path && stat(r->path, &st) == 0)
+		out->stored = (uint64_t)st.st_size;
+}
+
+/* A serial source is one entry; every other source one a channel. */
+static size_t entries(const struct ww_track *t)
+{
+	return t->desc->info.kind == WW_SERIAL ? 1 : t->desc->channels;
+}
+
+static void fill(const struct ww_track *t, size_t c, struct ww_live *out)
+{
+	bool away = t->state == WW_TRACK_UNPLUGGED;
+
+	*out = (struct ww_live){.source = t->label,
+				.channel = "",
+				.unit = "",
+				.value = NAN,
+				.t_ns = t->last_ns,
+				.n = t->n,
+				.state = t->state,
+				.kind = t->desc->info.kind};
+	if (c < t->desc->channels) {
+		const struct ww_channel_info *ch = &t->desc->channel[c];
+
+		out->channel = ch->name;
+		out->unit = ch->unit;
+		out->resolution = ch->resolution;
+		if (!away && t->code[c] != WW_MISSING)
+			out->value = (double)t->code[c] * ch->scale + ch->offset;
+	}
+}
+
+int ww_recorder_live(const struct ww_recorder *r, size_t i, struct ww_live *out)
+{
+	for (size_t k = 0; k < r->tracks; k++) {
+		size_t n = entries(r->track[k]);
+
+		if (i < n) {
+			fill(r->track[k], i, out);
+			return 1;
+		}
+		i -= n;
+	}
+	return 0;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* One source of a recorder: its sink, and what happens when its device goes away. */
+#include "capture/capture.h"
+
+#include <stdio.h>
+
+#define RETRY_NS (250 * WW_NS_PER_MS)
+
+/* Rows of one item: keeps items small against the queue, and blocks whole. */
+#define ROWS_PER_ITEM 2048
+
+static void note_lost(struct ww_track *t, uint64_t n, int64_t lo, int64_t hi)
+{
+	if (t->lost_n == 0)
+		t->lost_t.lo_ns = lo;
+	t->lost_t.hi_ns = hi;
+	t->lost_n += n;
+	t->rec->lost += n;
+}
+
+/* The queue has room again: say what it did not have room for. */
+static void tell_lost(struct ww_track *t)
+{
+	if (t->lost_n == 0)
+		return;
+	if (ww_recorder_put_gap(t->rec, t->index, t->lost_t, (int64_t)t->lost_n, "queue full") == 0)
+		t->lost_n = 0;
+}
+
+/* Data after an absence: the hole is from the last record to this one. */
+static void close_gap(struct ww_track *t, int64_t to)
+{
+	struct ww_interval hole = {t->out_from, to};
+
+	if (t->out_from == WW_TIME_MIN)
+		return;
+	t->out_from = WW_TIME_MIN;
+	if (hole.hi_ns < hole.lo_ns)
+		hole.hi_ns = hole.lo_ns;
+	ww_recorder_put_gap(t->rec, t->index, hole, -1, "unplugged");
+}
+
+static void on_samples(void *ctx, size_t n, const int64_t *lo, const int64_t *hi,
+		       const int64_t *codes)
+{
+	struct ww_track *t = ctx;
+	size_t ch = t->desc->channels;
+
+	if (n == 0 || t->rec->stopped)
+		return;
+	close_gap(t, lo[0]);
+	t->n += n;
+	t->rec->samples += n;
+	t->last_ns = hi[n - 1];
+	t->state = WW_TRACK_GIVING;
+	for (size_t c = 0; c < ch; c++)
+		t->code[c] = codes[(n - 1) * ch + c];
+	for (size_t i = 0; i < n; i += ROWS_PER_ITEM) {
+		size_t k = n - i < ROWS_PER_ITEM ? n - i : ROWS_PER_ITEM;
+		struct ww_item_samples *h;
+		int64_t *p;
+
+		tell_lost(t);
+		h = ww_recorder_reserve(t->rec, WW_ITEM_SAMPLES, t->index,
+					sizeof(*h) + k * (2 + ch) * sizeof(int64_t));
+		if (!h) {
+			note_lost(t, k, lo[i], hi[i + k - 1]);
+			continue;
+		}
+		*h = (struct ww_item_samples){k, ch};
+		p = (int64_t *)(h + 1);
+		memcpy(p, lo + i, k * sizeof(*p));
+		memcpy(p + k, hi + i, k * sizeof(*p));
+		memcpy(p + 2 * k, codes + i * ch, k * ch * sizeof(*p));
+		ww_ring_commit(&t->rec->store.ring);
+	}
+}
+
+static void put_bytes(struct ww_track *t, uint16_t index, struct ww_interval when,
+		      const uint8_t *data, size_t n)
+{
+	struct ww_item_bytes *h;
+
+	tell_lost(t);
+	h = ww_recorder_reserve(t->rec, WW_ITEM_BYTES, index, sizeof(*h) + n);
+	if (!h) {
+		note_lost(t, n, when.lo_ns, when.hi_ns);
+		return;
+	}
+	*h = (struct ww_item_bytes){when, n};
+	memcpy(h + 1, data, n);
+	ww_ring_commit(&t->rec->store.ring);
+}
+
+static void on_bytes(void *ctx, struct ww_interval when, const uint8_t *data, size_t n)
+{
+	struct ww_track *t = ctx;
+
+	if (n == 0 || t->rec->stopped)
+		return;
+	close_gap(t, when.lo_ns);
+	t->n += n;
+	t->rec->bytes += n;
+	t->last_ns = when.hi_ns;
+	t->state = WW_TRACK_GIVING;
+	put_bytes(t, t->index, when, data, n);
+}
+
+static int put_desc(struct ww_recorder *r, uint16_t index, struct ww_desc *d)
+{
+	struct ww_desc **slot = ww_recorder_reserve(r, WW_ITEM_DESC, index, sizeof(*slot));
+
+	if (!slot) {
+		ww_desc_free(d);
+		return -ENOBUFS;
+	}
+	*slot = d;
+	ww_ring_commit(&r->store.ring);
+	return 0;
+}
+
+/* A meter's own bytes become a serial source beside it, "NAME.raw". */
+static void on_raw(void *ctx, struct ww_interval when, const uint8_t *data, size_t n)
+{
+	struct ww_track *t = ctx;
+
+	if (!t->rec->opt.raw || n == 0 || t->rec->stopped)
+		return;
+	if (t->raw_index == WW_SOURCE_NONE) {
+		struct ww_source_info info = t->desc->info;
+		struct ww_desc *d;
+		char name[160];
+
+		info.kind = WW_SERIAL;
+		info.notes = "bytes as the meter sent them";
+		info.period_ns = info.window_ns = 0;
+		snprintf(name, sizeof(name), "%s.raw", t->label);
+		d = ww_desc_copy(&info, NULL, 0, name);
+		if (!d || t->rec->next_index == WW_STORE_SOURCES ||
+		    put_desc(t->rec, t->rec->next_index, d) < 0)
+			return;
+		t->raw_index = t->rec->next_index++;
+	}
+	put_bytes(t, t->raw_index, when, data, n);
+}
+
+static void on_mark(void *ctx, struct ww_interval when, const char *kind, const char *text)
+{
+	struct ww_track *t = ctx;
+
+	ww_recorder_put_mark(t->rec, t->index, when, 0, kind, text);
+}
+
+static void on_gap(void *ctx, struct ww_interval when, int64_t lost, const char *reason)
+{
+	struct ww_track *t = ctx;
+
+	if (strcmp(reason, "silent") == 0 && t->state == WW_TRACK_GIVING)
+		t->state = WW_TRACK_SILENT;
+	ww_recorder_put_gap(t->rec, t->index, when, lost, reason);
+}
+
+static void on_lost(void *ctx, const struct ww_error *why)
+{
+	struct ww_track *t = ctx;
+	int64_t now = ww_loop_now(t->rec->loop);
+
+	if (t->state == WW_TRACK_UNPLUGGED || t->rec->stopped)
+		return;
+	t->why = *why;
+	t->lost_ns = now;
+	if (t->out_from == WW_TIME_MIN)
+		t->out_from = t->last_ns ? t->last_ns : now;
+	t->state = WW_TRACK_UNPLUGGED;
+	ww_recorder_put_mark(t->rec, t->index, (struct ww_interval){t->out_from, now}, 0,
+			     WW_MARK_UNPLUGGED, why->text);
+	/* Not closed here: this runs inside the source's own callback. */
+	ww_timer_set(t->retry, now, 0);
+}
+
+static void on_ended(void *ctx)
+{
+	struct ww_track *t = ctx;
+
+	t->state = WW_TRACK_ENDED;
+}
+
+static void on_warn(void *ctx, const char *text)
+{
+	struct ww_track *t = ctx;
+
+	ww_recorder_warn(t->rec, text);
+}
+
+/* A name that no other source of this recording has. */
+static int make_label(struct ww_track *t, int kind)
+{
+	static const char *const base[] = {"meter", "port", "line", "meter"};
+	const char *stem = t->name ? t->name : base[kind >= 0 && kind < 4 ? kind : 0];
+	unsigned number = 1;
+	char buf[160];
+
+	for (bool taken = true; taken; number++) {
+		if (number == 1)
+			snprintf(buf, sizeof(buf), "%s", stem);
+		else
+			snprintf(buf, sizeof(buf), "%s%u", stem, number);
+		taken = false;
+		for (size_t i = 0; i < t->rec->tracks; i++)
+			if (t->rec->track[i]->label && strcmp(t->rec->track[i]->label, buf) == 0)
+				taken = true;
+	}
+	t->label = strdup(buf);
+	return t->label ? 0 : -ENOMEM;
+}
+
+static int on_describe(void *ctx, const struct ww_source_info *info,
+		       const struct ww_channel_info *channels, size_t n, struct ww_error *err)
+{
+	struct ww_track *t = ctx;
+	struct ww_desc *mine, *theirs;
+
+	if (!t->label && make_label(t, info->kind) < 0)
+		return ww_fail_nomem(err);
+	mine = ww_desc_copy(info, channels, n, t->label);
+	theirs = ww_desc_copy(info, channels, n, t->label);
+	if (!mine || !theirs)
+		goto nomem;
+	if (!t->code) {
+		t->code = calloc(n + 1, sizeof(*t->code));
+		if (!t->code)
+			goto nomem;
+		for (size_t c = 0; c < n; c++)
+			t->code[c] = WW_MISSING;
+	} else if (t->desc && t->desc->channels != n) {
+		ww_desc_free(mine);
+		ww_desc_free(theirs);
+		return ww_fail(err, -EPROTO, "%s: came back with %zu channels instead of %zu",
+			       t->uri, n, t->desc->channels);
+	}
+	ww_desc_free(t->desc);
+	t->desc = mine;
+	if (put_desc(t->rec, t->index, theirs) < 0)
+		return ww_fail(err, -ENOBUFS, "%s: queue full", t->uri);
+	return 0;
+nomem:
+	ww_desc_free(mine);
+	ww_desc_free(theirs);
+	return ww_fail_nomem(err);
+}
+
+int ww_track_open(struct ww_track *t, struct ww_error *err)
+{
+	struct ww_source_setup setup = {
+		.loop = t->rec->loop,
+		.sink = {.ctx = t,
+			 .describe = on_describe,
+			 .samples = on_samples,
+			 .bytes = on_bytes,
+			 .raw = on_raw,
+			 .mark = on_mark,
+			 .gap = on_gap,
+			 .lost = on_lost,
+			 .ended = on_ended,
+			 .warn = on_warn},
+		.uri = t->uri,
+		.every_ns = t->rec->opt.every_ns,
+	};
+
+	return ww_source_open(&setup, &t->source, err);
+}
+
+static void keep_lateness(struct ww_track *t)
+{
+	int64_t max = -1, p99 = -1;
+
+	if (!t->source || !t->source->ops->lateness)
+		return;
+	t->source->ops->lateness(t->source, &max, &p99);
+	if (max > t->rec->late_max)
+		t->rec->late_max = max;
+	if (p99 > t->rec->late_p99)
+		t->rec->late_p99 = p99;
+}
+
+static void close_source(struct ww_track *t)
+{
+	if (!t->source)
+		return;
+	keep_lateness(t);
+	t->source->ops->close(t->source);
+	t->source = NULL;
+}
+
+static void on_retry(void *ctx, int64_t now, int64_t late)
+{
+	struct ww_track *t = ctx;
+	struct ww_error err = {0};
+	char text[64];
+
+	(void)late;
+	close_source(t);
+	if (t->rec->stopped)
+		return;
+	if (ww_track_open(t, &err) < 0) {
+		close_source(t);
+		ww_timer_set(t->retry, now + RETRY_NS, 0);
+		return;
+	}
+	if (t->source->ops->start(t->source, &err) < 0) {
+		close_source(t);
+		ww_timer_set(t->retry, now + RETRY_NS, 0);
+		return;
+	}
+	t->state = WW_TRACK_WAITING;
+	snprintf(text, sizeof(text), "after %.1f s", (double)(now - t->lost_ns) / 1e9);
+	ww_recorder_put_mark(t->rec, t->index, (struct ww_interval){now, now}, 0, WW_MARK_REPLUGGED,
+			     text);
+}
+
+int ww_track_start(struct ww_track *t, struct ww_error *err)
+{
+	int rc = ww_loop_timer(t->rec->loop, on_retry, t, &t->retry, err);
+
+	if (rc < 0)
+		return rc;
+	t->started = true;
+	return t->source->ops->start(t->source, err);
+}
+
+int64_t ww_track_stop(struct ww_track *t)
+{
+	return t->source && t->started && t->state != WW_TRACK_UNPLUGGED
+		       ? t->source->ops->stop(t->source)
+		       : 0;
+}
+
+void ww_track_finish(struct ww_track *t)
+{
+	keep_lateness(t);
+	close_gap(t, ww_loop_now(t->rec->loop));
+	tell_lost(t);
+}
+
+void ww_track_free(struct ww_track *t)
+{
+	if (!t)
+		return;
+	close_source(t);
+	ww_timer_free(t->retry);
+	ww_desc_free(t->desc);
+	free(t->code);
+	free(t->uri);
+	free(t->name);
+	free(t->label);
+	free(t);
+}
