@@ -11,11 +11,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define FIELDS	    18
-#define REPLY_NS    (2 * WW_NS_PER_S)
-#define QUIET_NS    (300 * WW_NS_PER_MS)
-#define SILENT	    3 /* periods without a record */
-#define WH_REGISTER INT64_C(4294967296)
+#define WW_WU_FIELDS 18
+#define REPLY_NS     (2 * WW_NS_PER_S)
+#define QUIET_NS     (300 * WW_NS_PER_MS)
+#define SILENT	     3 /* periods without a record */
 
 enum phase { IDLE, DRAIN, ASK, BEGIN, RUN, DEAD };
 
@@ -35,37 +34,12 @@ struct wattsup {
 
 	/* the stream */
 	bool first, restart, has_last, damaged;
-	struct ww_interval last; /* last record that was given */
-	int64_t told_ns, told;	 /* silence already told: up to when, how many records */
-	int64_t value[FIELDS];	 /* of the last record */
-	uint32_t beyond;	 /* fields that are out of their range now */
+	struct ww_interval last;     /* last record that was given */
+	int64_t told_ns, told;	     /* silence already told: up to when, how many records */
+	int64_t value[WW_WU_FIELDS]; /* of the last record */
+	uint32_t beyond;	     /* fields that are out of their range now */
 };
 
-/* The one table of fields: where a value stands, and what it may be. */
-static const struct field {
-	unsigned index;
-	const char *name;
-	int64_t lo, hi;
-} field[FIELDS] = {
-	{0, "power", 0, 50000},
-	{1, "voltage", 900, 2800},
-	{2, "current", 0, 20000},
-	{3, "energy", 0, WH_REGISTER - 1},
-	{13, "power_factor", 0, 100},
-	{16, "frequency", 400, 700},
-	{17, "apparent_power", 0, INT32_MAX},
-	{7, "power_max", 0, 50000},
-	{8, "voltage_max", 0, INT32_MAX},
-	{9, "current_max", 0, INT32_MAX},
-	{10, "power_min", 0, INT32_MAX},
-	{11, "voltage_min", 0, INT32_MAX},
-	{12, "current_min", 0, INT32_MAX},
-	{14, "duty_cycle", 0, 100},
-	{15, "power_cycles", 0, 255},
-	{4, "cost", 0, WH_REGISTER - 1},
-	{5, "energy_month", 0, WH_REGISTER - 1},
-	{6, "cost_month", 0, WH_REGISTER - 1},
-};
 #define USUAL 7 /* channels without all=1 */
 
 /* Firmware differs in what it takes as the reserved argument. */
@@ -88,6 +62,14 @@ static void tell(const struct ww_meter_out *out, struct ww_interval t, const cha
 	out->event(out->ctx, t, WW_MARK_DEVICE, text);
 }
 
+/* Intervals may be open: a port that was never seen empty. */
+static int64_t since(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return __builtin_sub_overflow(a, b, &r) ? (a > b ? WW_TIME_MAX : WW_TIME_MIN) : r;
+}
+
 static void to_phase(struct wattsup *w, enum phase p, int64_t deadline_ns)
 {
 	w->phase = p;
@@ -100,9 +82,9 @@ static void give_up(struct wattsup *w, const struct ww_meter_out *out, int code,
 	out->fail(out->ctx, code, text);
 }
 
-/* What a killed program left behind is ended before anything is asked. */
 static void quieten(struct wattsup *w, int64_t now, const struct ww_meter_out *out)
 {
+	/* What a killed program left behind is ended before anything is asked. */
 	w->tries++;
 	send_text(out, "\x18#L,R,0;");
 	w->limit_ns = now + REPLY_NS;
@@ -129,15 +111,16 @@ static void begin(struct wattsup *w, int64_t now, const struct ww_meter_out *out
 
 static void ranges(struct wattsup *w, const int64_t *v, const struct ww_meter_out *out)
 {
-	for (unsigned i = 0; i < FIELDS; i++) {
-		int64_t x = v[field[i].index];
-		bool bad = x != WW_MISSING && (x < field[i].lo || x > field[i].hi);
+	for (unsigned i = 0; i < WW_WU_FIELDS; i++) {
+		int64_t x = v[ww_wu_field[i].index];
+		uint32_t bit = 1u << i;
+		bool bad = x != WW_MISSING && (x < ww_wu_field[i].lo || x > ww_wu_field[i].hi);
 
-		if (bad && !(w->beyond & (1u << i)))
+		if (bad && !(w->beyond & bit))
 			tell(out, w->t, "over-range: %s reads %lld, beyond %lld..%lld",
-			     field[i].name, (long long)x, (long long)field[i].lo,
-			     (long long)field[i].hi);
-		w->beyond = bad ? w->beyond | (1u << i) : w->beyond & ~(1u << i);
+			     ww_wu_field[i].name, (long long)x, (long long)ww_wu_field[i].lo,
+			     (long long)ww_wu_field[i].hi);
+		w->beyond = bad ? w->beyond | bit : w->beyond & ~bit;
 	}
 }
 
@@ -147,7 +130,7 @@ static void check_register(struct wattsup *w, int64_t wh, const struct ww_meter_
 	int64_t was = w->has_last ? w->value[3] : WW_MISSING;
 	char text[96];
 
-	if (wh == WW_MISSING || was == WW_MISSING || wh >= was || was - wh > WH_REGISTER / 2)
+	if (wh == WW_MISSING || was == WW_MISSING || wh >= was || was - wh > UINT32_MAX / 2)
 		return;
 	snprintf(text, sizeof(text), "energy register fell from %lld.%lld to %lld.%lld Wh",
 		 (long long)(was / 10), (long long)(was % 10), (long long)(wh / 10),
@@ -159,12 +142,12 @@ static void check_register(struct wattsup *w, int64_t wh, const struct ww_meter_
 static void account(struct wattsup *w, const struct ww_meter_out *out)
 {
 	int64_t from = w->told ? w->told_ns : w->last.hi_ns;
-	int64_t dt = ww_iv_mid(w->t) - ww_iv_mid(w->last), n;
+	int64_t dt = since(ww_iv_mid(w->t), ww_iv_mid(w->last)), n;
 	const char *why = w->told ? "silent" : w->damaged ? "damaged" : "missing";
 
-	if (!w->has_last || w->t.lo_ns - w->last.hi_ns <= w->period_ns * 3 / 2)
+	if (!w->has_last || since(w->t.lo_ns, w->last.hi_ns) <= w->period_ns * 3 / 2)
 		return;
-	n = (dt + w->period_ns / 2) / w->period_ns - 1 - w->told;
+	n = ww_add_sat(dt, w->period_ns / 2) / w->period_ns - 1 - w->told;
 	if (n > 0 && from < w->t.lo_ns)
 		out->loss(out->ctx, (struct ww_interval){from, w->t.lo_ns}, n, why);
 }
@@ -172,15 +155,15 @@ static void account(struct wattsup *w, const struct ww_meter_out *out)
 static void record(struct wattsup *w, const int64_t *v, const struct ww_meter_out *out)
 {
 	int64_t codes[WW_METER_CHANNELS];
-	bool early = w->first && w->t.hi_ns - w->begun_ns < w->period_ns / 2;
-	bool again = w->has_last && w->t.hi_ns - w->last.lo_ns < w->period_ns / 2 &&
+	bool early = w->first && since(w->t.hi_ns, w->begun_ns) < w->period_ns / 2;
+	bool again = w->has_last && since(w->t.hi_ns, w->last.lo_ns) < w->period_ns / 2 &&
 		     memcmp(v, w->value, sizeof(w->value)) == 0;
 
 	to_phase(w, RUN, ww_add_sat(w->t.hi_ns, SILENT * w->period_ns));
 	w->first = false;
 	if (early) {
 		tell(out, w->t, "stale: a first record %lld ms after the start, left out",
-		     (long long)((w->t.hi_ns - w->begun_ns) / WW_NS_PER_MS));
+		     (long long)(since(w->t.hi_ns, w->begun_ns) / WW_NS_PER_MS));
 		return;
 	}
 	if (again) {
@@ -196,7 +179,7 @@ static void record(struct wattsup *w, const int64_t *v, const struct ww_meter_ou
 	w->told = 0;
 	w->damaged = false;
 	for (size_t i = 0; i < WW_METER_CHANNELS; i++)
-		codes[i] = i < FIELDS ? v[field[i].index] : WW_MISSING;
+		codes[i] = i < WW_WU_FIELDS ? v[ww_wu_field[i].index] : WW_MISSING;
 	out->reading(out->ctx, w->t, codes);
 }
 
@@ -213,7 +196,7 @@ static void version(struct wattsup *w, char *const *arg, size_t n, const struct 
 	static const char *const models[] = {"Watts up? Standard", "Watts up? PRO", "Watts up? ES",
 					     "Watts up? .NET", "Watts up? blind module"};
 	char firmware[128], model[32];
-	int64_t m;
+	int64_t m = -1;
 
 	if (w->phase == BEGIN && w->variant + 1 < WW_COUNTOF(reserved)) {
 		/* A command that it does not know is answered with the version. */
@@ -222,8 +205,7 @@ static void version(struct wattsup *w, char *const *arg, size_t n, const struct 
 	}
 	if (w->phase != ASK || n < 6)
 		return;
-	if (!ww_wu_number(arg[0], &m))
-		m = -1;
+	ww_wu_number(arg[0], &m);
 	snprintf(model, sizeof(model), "Watts up? model %.8s", arg[0]);
 	snprintf(firmware, sizeof(firmware), "hardware %.8s.%.8s firmware %.8s.%.8s %.16s", arg[2],
 		 arg[3], arg[4], arg[5], n > 6 ? arg[6] : "");
@@ -236,8 +218,8 @@ static void version(struct wattsup *w, char *const *arg, size_t n, const struct 
 
 static void packet(struct wattsup *w, char *s, const struct ww_meter_out *out)
 {
-	char *arg[FIELDS + 48];
-	int64_t v[FIELDS];
+	char *arg[WW_WU_FIELDS + 48];
+	int64_t v[WW_WU_FIELDS];
 	int n = ww_wu_split(s, arg, WW_COUNTOF(arg));
 
 	if (n < 0) {
@@ -249,11 +231,11 @@ static void packet(struct wattsup *w, char *s, const struct ww_meter_out *out)
 		version(w, arg + 3, (size_t)n, out);
 	if (arg[0][0] != 'd' || (w->phase != RUN && w->phase != BEGIN))
 		return;
-	if (n != 16 && n != FIELDS) {
+	if (n != 16 && n != WW_WU_FIELDS) {
 		damaged(w, out, "neither 16 nor 18 values");
 		return;
 	}
-	for (int i = 0; i < FIELDS; i++) {
+	for (int i = 0; i < WW_WU_FIELDS; i++) {
 		v[i] = WW_MISSING;
 		if (i < n && !ww_wu_number(arg[3 + i], &v[i])) {
 			damaged(w, out, "a value is no number");
@@ -334,7 +316,7 @@ static int wu_init(void *state, struct ww_uri *options, int64_t every_ns, struct
 	    ww_uri_int(options, "all", 0, 1, &all, err) < 0)
 		return -EINVAL;
 	if (every_ns > 86400 * WW_NS_PER_S)
-		return ww_fail(err, -EINVAL, "wattsup: readings more than a day apart were asked");
+		return ww_fail(err, -EINVAL, "wattsup: the longest interval is a day");
 	w->all = all != 0;
 	/* The meter counts whole seconds, and one is its fastest. */
 	w->period_ns = (every_ns + WW_NS_PER_S - 1) / WW_NS_PER_S * WW_NS_PER_S;
@@ -347,7 +329,7 @@ static void wu_shape(const void *state, size_t *channels, int64_t *period_ns)
 {
 	const struct wattsup *w = state;
 
-	*channels = w->all ? FIELDS : USUAL;
+	*channels = w->all ? WW_WU_FIELDS : USUAL;
 	*period_ns = w->period_ns;
 }
 
@@ -411,7 +393,7 @@ static void silence(struct wattsup *w, int64_t now, const struct ww_meter_out *o
 	int64_t from = w->told ? w->told_ns : w->last.hi_ns, n;
 
 	if (w->has_last && !w->restart) {
-		n = (now - w->last.hi_ns) / w->period_ns - w->told;
+		n = since(now, w->last.hi_ns) / w->period_ns - w->told;
 		out->loss(out->ctx, (struct ww_interval){from, now}, n > 0 ? n : -1, "silent");
 		w->told += n > 0 ? n : 0;
 		w->told_ns = now;
@@ -441,7 +423,7 @@ static void wu_tick(void *state, int64_t now_ns, const struct ww_meter_out *out)
 		silence(w, now_ns, out);
 		break;
 	default:
-		w->deadline_ns = WW_TIME_MAX;
+		break;
 	}
 }
 
@@ -454,7 +436,7 @@ static void wu_stop(void *state, const struct ww_meter_out *out)
 	to_phase(w, IDLE, WW_TIME_MAX);
 }
 
-/* The maker's accuracy is in no source at hand: unknown, not zero. */
+/* No source at hand states an accuracy: unknown, not zero. */
 #define CH(n, q, u, sem, s, w)                                                                     \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = sem, .scale = s,                 \

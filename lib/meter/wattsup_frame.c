@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "meter/wattsup_frame.h"
 
+const struct ww_wu_field ww_wu_field[WW_WU_FIELDS] = {
+	{0, "power", 0, 50000},
+	{1, "voltage", 900, 2800},
+	{2, "current", 0, 20000},
+	{3, "energy", 0, UINT32_MAX},
+	{13, "power_factor", 0, 100},
+	{16, "frequency", 400, 700},
+	{17, "apparent_power", 0, INT32_MAX},
+	{7, "power_max", 0, 50000},
+	{8, "voltage_max", 0, INT32_MAX},
+	{9, "current_max", 0, INT32_MAX},
+	{10, "power_min", 0, INT32_MAX},
+	{11, "voltage_min", 0, INT32_MAX},
+	{12, "current_min", 0, INT32_MAX},
+	{14, "duty_cycle", 0, 100},
+	{15, "power_cycles", 0, 255},
+	{4, "cost", 0, UINT32_MAX},
+	{5, "energy_month", 0, UINT32_MAX},
+	{6, "cost_month", 0, UINT32_MAX},
+};
+
 static enum ww_wu_event open_packet(struct ww_wu_frame *f, enum ww_wu_event what)
 {
 	/* buf still holds the line before it: the packet's bytes overwrite it later. */
@@ -84,6 +105,8 @@ bool ww_wu_number(const char *s, int64_t *v)
 	}
 	for (s += minus; *s >= '0' && *s <= '9' && n < 11; s++, n++)
 		x = x * 10 + (*s - '0');
+	if (n == 0 || *s || x > UINT32_MAX)
+		return false;
 	*v = minus ? -x : x;
-	return n > 0 && *s == '\0' && x <= UINT32_MAX;
+	return true;
 }

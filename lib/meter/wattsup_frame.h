@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 #define WW_WU_PACKET 480
+#define WW_WU_FIELDS 18
 
 struct ww_wu_frame {
 	char buf[WW_WU_PACKET]; /* the packet, or the line outside packets; ends with NUL */
@@ -33,5 +34,12 @@ enum ww_wu_event ww_wu_byte(struct ww_wu_frame *f, struct ww_interval t, char c)
 int ww_wu_split(char *packet, char **arg, size_t max);
 /* "_" and "" are WW_MISSING. False where s is no number of at most 4 bytes. */
 bool ww_wu_number(const char *s, int64_t *v);
+
+/* The fields in the order of the channels: where each stands in a record, and its range. */
+extern const struct ww_wu_field {
+	unsigned index;
+	const char *name;
+	int64_t lo, hi;
+} ww_wu_field[WW_WU_FIELDS];
 
 #endif
