@@ -17,8 +17,7 @@ static int usage(FILE *f, const char *program, const char *summary,
 	fprintf(f, "%s: %s\n\nusage: %s COMMAND [OPTIONS]\n\n", program, summary, program);
 	for (const struct tool_command *c = commands; c->name; c++)
 		fprintf(f, "  %-10s %s\n", c->name, c->summary);
-	fprintf(f, "\n'%s COMMAND --help' tells the options, man %s the rest.\n", program,
-		program);
+	fprintf(f, "\n'%s COMMAND --help' tells the options, man %s the rest.\n", program, program);
 	return f == stdout && (fflush(f) != 0 || ferror(f)) ? TOOL_FAILED : TOOL_OK;
 }
 

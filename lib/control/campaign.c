@@ -209,7 +209,7 @@ int ww_campaign_new(struct ww_recorder *r, uint32_t serial, const struct ww_camp
 	c->opt.cycles = WW_OPT(opt, cycles, 0) ? opt->cycles : 1;
 	c->opt.asleep_ns = dflt(WW_OPT(opt, asleep_ns, 0), 3);
 	c->opt.suspend_timeout_ns = dflt(WW_OPT(opt, suspend_timeout_ns, 0), 20);
-	c->opt.resume_timeout_ns = dflt(WW_OPT(opt, resume_timeout_ns, 0), 60);
+	c->opt.resume_timeout_ns = dflt(WW_OPT(opt, resume_timeout_ns, 0), opt->wake ? 60 : 300);
 	c->opt.settle_ns = dflt(WW_OPT(opt, settle_ns, 0), 3);
 	c->opt.silence_ns = dflt(WW_OPT(opt, silence_ns, 0), 1);
 	c->suspend = strdup(opt->suspend);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#include "pwrlog.h"
+
+static const struct tool_command commands[] = {
+	{"list", pwrlog_list, "what is plugged in, and the drivers of this build"},
+	{"record", pwrlog_record, "record wattmeters into a trace"},
+	{"stat", pwrlog_stat, "mean watts and energy of a trace, with uncertainties"},
+	{NULL, NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return tool_main(argc, argv, "pwrlog", "how many watts a machine draws", commands);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_PWRLOG_H
+#define TOOLS_PWRLOG_H
+
+#include "common.h"
+
+int pwrlog_list(int argc, char **argv);
+int pwrlog_record(int argc, char **argv);
+int pwrlog_stat(int argc, char **argv);
+
+#endif

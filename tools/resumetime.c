@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#include "resumetime.h"
+
+static const struct tool_command commands[] = {
+	{"beat", resumetime_beat, "write the heartbeat: runs on the machine under test"},
+	{"record", resumetime_record, "watch the heartbeat, or run cycles of suspend and resume"},
+	{"report", resumetime_report, "latencies of the cycles in a trace, with uncertainties"},
+	{NULL, NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return tool_main(argc, argv, "resumetime", "how long a machine takes to sleep and to wake",
+			 commands);
+}

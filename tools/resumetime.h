@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_RESUMETIME_H
+#define TOOLS_RESUMETIME_H
+
+#include "common.h"
+
+int resumetime_beat(int argc, char **argv);
+int resumetime_record(int argc, char **argv);
+int resumetime_report(int argc, char **argv);
+
+#endif
