@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a port, shared by its kinds: tty.c, sock.c, ftdi.c. */
+#ifndef WW_BUS_PORTIMPL_H
+#define WW_BUS_PORTIMPL_H
+
+#include "bus/port.h"
+#include "base/str.h"
+
+#define WW_PORT_TICK_NS WW_NS_PER_MS
+#define WW_PORT_QUEUE	65536
+/* Buckets of lateness: four to each power of two of nanoseconds. */
+#define WW_LATE_BUCKETS (64 * 4)
+
+struct ww_port_ops {
+	/* Read what is there; see ww_port_got() and ww_port_empty(). Once a tick and when ready. */
+	void (*pump)(struct ww_port *p);
+	/* Bytes taken, 0 or -EAGAIN: not now; another negative errno: lost. */
+	ssize_t (*send)(struct ww_port *p, const uint8_t *data, size_t n);
+	/* The descriptor became ready; false: there is nothing more to do. May be NULL. */
+	bool (*ready)(struct ww_port *p, uint32_t events);
+	/* Once a second. May be NULL. */
+	void (*second)(struct ww_port *p, int64_t now_ns);
+	/* Leave the device as it was found and close it. */
+	void (*close)(struct ww_port *p);
+};
+
+struct ww_late {
+	int64_t max_ns;
+	uint64_t n;
+	uint32_t count[WW_LATE_BUCKETS];
+};
+void ww_late_add(struct ww_late *h, int64_t late_ns);
+/* Upper end of the bucket in which the quantile q lies; -1 if empty. */
+int64_t ww_late_quantile(const struct ww_late *h, double q);
+
+struct ww_port {
+	const struct ww_port_ops *ops;
+	void *impl; /* of the kind; freed by ops->close */
+	struct ww_loop *loop;
+	struct ww_port_events ev;
+	struct ww_transport transport;
+	struct ww_str settings;
+	char *place;
+	int fd; /* -1: none */
+	struct ww_watch *watch;
+	struct ww_timer *tick;
+	/* Clock before the last read that found nothing: no later byte is older. */
+	int64_t empty_ns;
+	int64_t second_ns;
+	bool dead;   /* lost() was called */
+	bool closed; /* closed in one of its own callbacks: freed when that returns */
+	bool connecting;
+	bool mute; /* drops what comes: the purge at open */
+	unsigned busy;
+	uint32_t events; /* watched */
+	struct ww_late late;
+	uint8_t *queue; /* WW_PORT_QUEUE bytes, once something had to wait */
+	size_t queued;
+};
+
+/* Bytes that a read delivered; done_ns: the clock right after it. */
+void ww_port_got(struct ww_port *p, int64_t done_ns, const uint8_t *data, size_t n);
+/* A read found nothing; before_ns: the clock right before it. */
+void ww_port_empty(struct ww_port *p, int64_t before_ns);
+void ww_port_lost(struct ww_port *p, int code, const char *fmt, ...) WW_PRINTF(3, 4);
+void ww_port_trouble(struct ww_port *p, struct ww_interval t, int64_t lost, const char *text);
+/* Adds "key=value" to the settings. */
+void ww_port_setting(struct ww_port *p, const char *fmt, ...) WW_PRINTF(2, 3);
+/* False after lost() or close(). */
+static inline bool ww_port_alive(const struct ww_port *p)
+{
+	return !p->dead && !p->closed;
+}
+
+/* Pump from a callback of the kind's own. */
+void ww_port_pump(struct ww_port *p);
+/* Watch p->fd, a new one. */
+int ww_port_rewatch(struct ww_port *p, uint32_t events);
+
+/* read(2) until EAGAIN, write(2): for kinds with a descriptor. */
+void ww_port_fd_pump(struct ww_port *p);
+ssize_t ww_port_fd_send(struct ww_port *p, const uint8_t *data, size_t n);
+
+/* The kinds. place is what follows "tty:", "unix:", "tcp:", "ftdi:". */
+int ww_tty_open(struct ww_port *p, const char *path, struct ww_uri *options, int64_t baud,
+		struct ww_error *err);
+int ww_unix_open(struct ww_port *p, const char *path, struct ww_error *err);
+int ww_tcp_open(struct ww_port *p, const char *hostport, struct ww_error *err);
+/* "//host:port", "host:port", "//[::1]:port". */
+int ww_hostport(const char *text, char *host, size_t hn, char *port, size_t pn,
+		struct ww_error *err);
+int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, int64_t baud,
+		 struct ww_error *err);
+
+/* How characters are framed on the line. */
+struct ww_line {
+	int64_t baud;
+	int bits;	    /* 5 to 8 */
+	char parity;	    /* n, e, o, m, s */
+	int stop;	    /* 1, 2 */
+	char flow;	    /* n none, r RTS/CTS, x XON/XOFF */
+	int dtr, rts;	    /* -1: as found */
+	int64_t latency_ms; /* 0: the least */
+	int event_char;	    /* -1: none */
+};
+int ww_line_options(struct ww_uri *options, int64_t baud, struct ww_line *out,
+		    struct ww_error *err);
+/*
+ * Least time from one character to the next on the wire: the nominal one less
+ * 5 %, since a receiver still reads a sender that is that much too fast.
+ */
+int64_t ww_line_char_ns(const struct ww_line *l);
+
+#endif

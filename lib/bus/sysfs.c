@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "bus/sysfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static bool join(char *out, size_t n, const char *dir, const char *name)
+{
+	int k = snprintf(out, n, "%s/%s", dir, name);
+
+	return k > 0 && (size_t)k < n;
+}
+
+static bool slurp(const char *path, char *out, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t k;
+
+	out[0] = '\0';
+	if (fd < 0)
+		return false;
+	k = read(fd, out, n - 1);
+	close(fd);
+	out[k > 0 ? k : 0] = '\0';
+	return k >= 0;
+}
+
+bool ww_sysfs_read(const char *dir, const char *name, char *out, size_t n)
+{
+	char path[PATH_MAX];
+	size_t k;
+
+	out[0] = '\0';
+	if (!join(path, sizeof(path), dir, name) || !slurp(path, out, n))
+		return false;
+	k = strcspn(out, "\n");
+	while (k && isspace((unsigned char)out[k - 1]))
+		k--;
+	out[k] = '\0';
+	return true;
+}
+
+bool ww_sysfs_int(const char *dir, const char *name, int64_t *out)
+{
+	char text[64], *end;
+	long long v;
+
+	if (!ww_sysfs_read(dir, name, text, sizeof(text)))
+		return false;
+	errno = 0;
+	v = strtoll(text, &end, 0);
+	if (end == text || *end || errno)
+		return false;
+	*out = v;
+	return true;
+}
+
+int ww_sysfs_write(const char *dir, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	int fd, rc = 0;
+
+	if (!join(path, sizeof(path), dir, name))
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+bool ww_sysfs_link(const char *dir, const char *name, char *out, size_t n)
+{
+	char path[PATH_MAX], to[PATH_MAX];
+	const char *last;
+	ssize_t k;
+
+	out[0] = '\0';
+	if (!join(path, sizeof(path), dir, name))
+		return false;
+	k = readlink(path, to, sizeof(to) - 1);
+	if (k <= 0)
+		return false;
+	to[k] = '\0';
+	last = strrchr(to, '/');
+	snprintf(out, n, "%s", last ? last + 1 : to);
+	return true;
+}
+
+static void usb_parent(struct ww_tty_info *t)
+{
+	char path[PATH_MAX], real[PATH_MAX], *cut;
+
+	if (!join(path, sizeof(path), t->dir, "device") || !realpath(path, real))
+		return;
+	while (!ww_sysfs_read(real, "idVendor", t->vid, sizeof(t->vid))) {
+		cut = strrchr(real, '/');
+		if (!cut || cut == real)
+			return;
+		*cut = '\0';
+	}
+	ww_sysfs_read(real, "idProduct", t->pid, sizeof(t->pid));
+	ww_sysfs_read(real, "manufacturer", t->maker, sizeof(t->maker));
+	ww_sysfs_read(real, "product", t->product, sizeof(t->product));
+	ww_sysfs_read(real, "serial", t->serial, sizeof(t->serial));
+}
+
+static void name_transport(struct ww_tty_info *t)
+{
+	static const struct {
+		const char *driver, *transport;
+		bool bridge;
+	} map[] = {{"ftdi_sio", "ftdi_sio", true}, {"cp210x", "cp210x", true},
+		   {"ch341", "ch341", true},	   {"ch341-uart", "ch341", true},
+		   {"pl2303", "pl2303", true},	   {"cdc_acm", "cdc", false}};
+
+	for (size_t i = 0; i < WW_COUNTOF(map); i++) {
+		if (strcmp(map[i].driver, t->driver) == 0) {
+			snprintf(t->transport, sizeof(t->transport), "%s", map[i].transport);
+			t->bridge = map[i].bridge;
+			return;
+		}
+	}
+	if (t->type > 0)
+		snprintf(t->transport, sizeof(t->transport), "uart");
+	else if (*t->vid)
+		snprintf(t->transport, sizeof(t->transport), "usb-serial");
+	else
+		snprintf(t->transport, sizeof(t->transport), "tty");
+}
+
+void ww_tty_info_name(const char *name, struct ww_tty_info *out)
+{
+	char device[WW_SYSFS_PATH + 8];
+
+	memset(out, 0, sizeof(*out));
+	out->type = -1;
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	snprintf(out->dir, sizeof(out->dir), "/sys/class/tty/%s", out->name);
+	if (access(out->dir, F_OK) != 0) {
+		out->dir[0] = '\0';
+		name_transport(out);
+		return;
+	}
+	snprintf(device, sizeof(device), "%s/device", out->dir);
+	ww_sysfs_link(device, "driver", out->driver, sizeof(out->driver));
+	ww_sysfs_int(out->dir, "type", &out->type);
+	usb_parent(out);
+	name_transport(out);
+}
+
+void ww_tty_info_path(const char *path, dev_t rdev, struct ww_tty_info *out)
+{
+	char real[PATH_MAX], link[64], name[64];
+	const char *last;
+
+	last = realpath(path, real) ? strrchr(real, '/') : NULL;
+	ww_tty_info_name(last ? last + 1 : path, out);
+	/* UNIX98 pseudo-terminals: see the kernel's devices.txt. */
+	if (major(rdev) >= 136 && major(rdev) <= 143) {
+		snprintf(out->transport, sizeof(out->transport), "pty");
+		return;
+	}
+	if (*out->dir)
+		return;
+	snprintf(link, sizeof(link), "%u:%u", major(rdev), minor(rdev));
+	if (ww_sysfs_link("/sys/dev/char", link, name, sizeof(name)))
+		ww_tty_info_name(name, out);
+}
+
+bool ww_in_vm(void)
+{
+	char text[4096];
+
+	if (slurp("/proc/cpuinfo", text, sizeof(text)) && strstr(text, " hypervisor"))
+		return true;
+	return access("/proc/device-tree/hypervisor", F_OK) == 0 ||
+	       (slurp("/sys/hypervisor/type", text, sizeof(text)) && *text);
+}
+
+static bool has_open(const char *pid, dev_t rdev)
+{
+	char dir[64], path[384];
+	struct dirent *e;
+	struct stat st;
+	bool found = false;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "/proc/%.20s/fd", pid);
+	d = opendir(dir);
+	while (d && !found && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		found = stat(path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == rdev;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool ww_holder(const char *path, char *out, size_t n)
+{
+	char dir[64], self[16], comm[64];
+	struct dirent *e;
+	struct stat st;
+	bool found = false;
+	DIR *d;
+
+	if (stat(path, &st) != 0 || !S_ISCHR(st.st_mode))
+		return false;
+	snprintf(self, sizeof(self), "%ld", (long)getpid());
+	d = opendir("/proc");
+	while (d && !found && (e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]) || strcmp(e->d_name, self) == 0 ||
+		    !has_open(e->d_name, st.st_rdev))
+			continue;
+		snprintf(dir, sizeof(dir), "/proc/%.20s", e->d_name);
+		ww_sysfs_read(dir, "comm", comm, sizeof(comm));
+		snprintf(out, n, "process %.20s (%s)", e->d_name, comm);
+		found = true;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
