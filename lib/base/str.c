@@ -139,14 +139,72 @@ void ww_str_num(struct ww_str *s, double v)
 	ww_str_add(s, buf);
 }
 
+/* Power of ten of the first digit of u once it is rounded to two digits. */
+static int magnitude(double u)
+{
+	char buf[40];
+
+	/* 0.0996 becomes 0.10: printf knows without a logarithm that may be off by one. */
+	snprintf(buf, sizeof(buf), "%.1e", u);
+	return (int)strtol(strchr(buf, 'e') + 1, NULL, 10);
+}
+
 int ww_decimals_for(double u, int fallback)
 {
 	int d;
 
 	if (!isfinite(u) || u <= 0.0)
 		return fallback;
-	d = 1 - (int)floor(log10(u));
+	d = 1 - magnitude(u);
 	return d < 0 ? 0 : d > 12 ? 12 : d;
+}
+
+double ww_round_for(double v, double u)
+{
+	double unit = 1;
+
+	if (!isfinite(v) || !isfinite(u) || u <= 0.0)
+		return v;
+	for (int m = magnitude(u) - 1; m > 0; m--)
+		unit *= 10;
+	return unit > 1 ? round(v / unit) * unit : v;
+}
+
+/* Days since 1970-01-01 to a date of the Gregorian calendar, for years 1 to 9999 and beyond. */
+static void civil(int64_t days, int64_t *year, int *month, int *day)
+{
+	/* Years begin in March, so that the leap day is the last of an era's year. */
+	int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
+	int64_t doe = z - era * 146097;
+	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+
+	*day = (int)(doy - (153 * mp + 2) / 5 + 1);
+	*month = (int)(mp < 10 ? mp + 3 : mp - 9);
+	*year = yoe + era * 400 + (*month <= 2);
+}
+
+void ww_str_time(struct ww_str *s, int64_t real_ns, int32_t offset_s)
+{
+	int64_t sec = real_ns / WW_NS_PER_S, ns = real_ns % WW_NS_PER_S, days, left, year;
+	int month, day, off = offset_s < 0 ? -offset_s : offset_s;
+
+	if (ns < 0) {
+		ns += WW_NS_PER_S;
+		sec--;
+	}
+	sec += offset_s;
+	days = sec / 86400;
+	left = sec % 86400;
+	if (left < 0) {
+		left += 86400;
+		days--;
+	}
+	civil(days, &year, &month, &day);
+	ww_str_addf(s, "%04lld-%02d-%02dT%02d:%02d:%02d.%03d%c%02d:%02d", (long long)year, month,
+		    day, (int)(left / 3600), (int)(left / 60 % 60), (int)(left % 60),
+		    (int)(ns / WW_NS_PER_MS), offset_s < 0 ? '-' : '+', off / 3600 % 100,
+		    off / 60 % 60);
 }
 
 double ww_strtod(const char *s, const char **end)

@@ -33,6 +33,18 @@ void ww_num_text(char *buf, size_t n, double v);
  * digits (GUM 7.2.6), value rounded alike. NaN or 0 u: `fallback` decimals.
  */
 int ww_decimals_for(double u, int fallback);
+/*
+ * v as it is printed beside u: both rounded to the second digit of u, also where
+ * that is a ten or a hundred: 89752 with u = 432 gives 89750.
+ */
+double ww_round_for(double v, double u);
+
+/*
+ * A moment of CLOCK_REALTIME as ISO 8601 with milliseconds and its offset from
+ * UTC: "2026-11-30T14:16:51.250+01:00". The zone is the caller's, never this
+ * machine's.
+ */
+void ww_str_time(struct ww_str *s, int64_t real_ns, int32_t offset_s);
 
 /*
  * strtod, free of the locale; accepts what C's strtod accepts in the "C"

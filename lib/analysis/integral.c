@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/integral.h"
+
+#include <math.h>
+
+void ww_integral_init(struct ww_integral *w, int32_t semantics)
+{
+	*w = (struct ww_integral){.semantics = semantics,
+				  .from = WW_TIME_MIN,
+				  .to = WW_TIME_MAX,
+				  .limit = INT64_MAX,
+				  .min = INT64_MAX,
+				  .max = INT64_MIN,
+				  .begin = 1,
+				  .was_record = SIZE_MAX};
+	ww_noise_init(&w->noise);
+}
+
+static void extremes(struct ww_integral *w, int64_t c)
+{
+	if (c < w->min)
+		w->min = c;
+	if (c > w->max)
+		w->max = c;
+}
+
+/*
+ * The recorded gap between the row before and a row that arrived in [lo, hi];
+ * SIZE_MAX if there is none. Rows of one delivery have overlapping intervals;
+ * between them only a gap of no length (a jump of a sequence number) can lie.
+ */
+static size_t recorded_gap(struct ww_integral *w, int64_t lo)
+{
+	int64_t a = w->hi0, b = lo > a ? lo : a;
+
+	while (w->next_gap < w->gaps_recorded && w->gap[w->next_gap].hi_ns <= a &&
+	       w->gap[w->next_gap].lo_ns < a)
+		w->next_gap++;
+	for (size_t i = w->next_gap; i < w->gaps_recorded; i++) {
+		const struct ww_interval *g = &w->gap[i];
+
+		if (g->lo_ns > b)
+			break;
+		if (g->lo_ns == g->hi_ns ? g->lo_ns >= a && (g->lo_ns < b || a == b)
+					 : g->lo_ns < b && g->hi_ns > a)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Mean code over [a, b] inside the interval from (t0, c0) to (t1, c1). */
+static double mean_code(const struct ww_integral *w, int64_t t1, int64_t c1, int64_t a, int64_t b)
+{
+	double middle, c0 = (double)w->c0;
+
+	if (w->semantics == WW_AVERAGE)
+		return (double)c1;
+	if (w->semantics == WW_HOLD)
+		return c0;
+	middle = ((double)(a - w->t0) + (double)(b - w->t0)) / 2;
+	return c0 + ((double)c1 - c0) * (middle / (double)(t1 - w->t0));
+}
+
+static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, size_t record)
+{
+	const struct ww_counter *k = w->counter;
+	double dt = (double)d, c0 = (double)w->c0;
+	double area = dt * (c0 + (double)c1) / 2, u = dt * fabs((double)c1 - c0) / sqrt(12);
+
+	/* A record may spread over several intervals: it is one gap. */
+	if (!w->was_gap || record == SIZE_MAX || record != w->was_record)
+		w->gaps++;
+	w->was_gap = true;
+	w->was_record = record;
+	w->gap_ns += d;
+	/*
+	 * What lies in a gap nobody saw; a register that counted on did. It is
+	 * used where its step is finer than knowing no more than "between
+	 * nothing and twice the mean" would be.
+	 */
+	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 && d == t1 - w->t0 &&
+	    w->counter_u < fabs(area + w->counter_base * dt) / sqrt(12)) {
+		area = (double)k->last * w->counter_area - w->counter_base * dt;
+		u = w->counter_u;
+		w->gaps_counted++;
+	}
+	ww_sum_add(&w->gap_area, area);
+	ww_sum_add(&w->gap_var, u * u);
+}
+
+/* An interval that is cut, a gap, or not in the window at all. */
+static void add_slow(struct ww_integral *w, int64_t t, int64_t c, int64_t lo)
+{
+	int64_t a = w->t0 > w->from ? w->t0 : w->from, b = t < w->to ? t : w->to;
+	size_t record = recorded_gap(w, lo);
+	bool gap = t - w->t0 > w->limit || record != SIZE_MAX;
+
+	if (gap)
+		ww_noise_break(&w->noise);
+	if (a >= b)
+		return;
+	if (gap) {
+		add_gap(w, t, c, b - a, record);
+	} else {
+		w->was_gap = false;
+		w->plain_ns += b - a;
+		ww_sum_add(&w->cut, (double)(b - a) * mean_code(w, t, c, a, b));
+	}
+	if (w->begin > w->end)
+		w->begin = a;
+	w->end = b;
+	if (w->semantics == WW_AVERAGE)
+		extremes(w, c);
+	else if (w->semantics == WW_HOLD)
+		extremes(w, w->c0);
+}
+
+/* A reading in the window. */
+static inline void take(struct ww_integral *w, int64_t c)
+{
+	w->n++;
+	w->last = (double)c;
+	extremes(w, c);
+	ww_noise_add(&w->noise, c);
+}
+
+/* Arrival before which no recorded gap can matter, so that most rows need no look. */
+static int64_t quiet_until(const struct ww_integral *w)
+{
+	return w->next_gap < w->gaps_recorded ? w->gap[w->next_gap].lo_ns : WW_TIME_MAX;
+}
+
+static void add_row(struct ww_integral *w, int64_t t, int64_t c, int64_t lo, int64_t hi)
+{
+	if (c == WW_MISSING) {
+		w->missing += t >= w->from && t <= w->to;
+		return;
+	}
+	if (w->any)
+		add_slow(w, t, c, lo);
+	if (t >= w->from && t <= w->to) {
+		if (w->begin > w->end)
+			w->begin = w->end = t;
+		take(w, c);
+	}
+	w->any = true;
+	w->t0 = t;
+	w->c0 = c;
+	w->hi0 = hi;
+	w->done = t >= w->to;
+}
+
+void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64_t *codes)
+{
+	int64_t quiet = quiet_until(w);
+
+	for (size_t i = 0; i < r->n && !w->done; i++) {
+		int64_t t = r->t[i], c = codes[i], dt;
+
+		/* Whole, plain and inside: exact, and all but a few rows. */
+		if (w->any && c != WW_MISSING && w->t0 >= w->from && t < w->to &&
+		    !__builtin_sub_overflow(t, w->t0, &dt) && dt <= w->limit && r->hi[i] < quiet) {
+			w->sum0 += (__int128)dt * w->c0;
+			w->sum1 += (__int128)dt * c;
+			w->plain_ns += dt;
+			w->end = t;
+			w->was_gap = false;
+			w->t0 = t;
+			w->c0 = c;
+			w->hi0 = r->hi[i];
+			take(w, c);
+			continue;
+		}
+		add_row(w, t, c, r->lo[i], r->hi[i]);
+		quiet = quiet_until(w);
+	}
+}
+
+double ww_integral_area(const struct ww_integral *w)
+{
+	struct ww_sum s = w->cut;
+	double whole;
+
+	if (w->semantics == WW_AVERAGE)
+		whole = (double)w->sum1;
+	else if (w->semantics == WW_HOLD)
+		whole = (double)w->sum0;
+	else
+		whole = (double)(w->sum0 + w->sum1) / 2;
+	ww_sum_add(&s, ww_sum_get(&w->gap_area));
+	ww_sum_add(&s, whole);
+	return ww_sum_get(&s);
+}
+
+double ww_integral_gap_u(const struct ww_integral *w)
+{
+	return sqrt(ww_sum_get(&w->gap_var));
+}

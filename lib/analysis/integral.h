@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The integral of one channel over time by its declared semantics, and the
+ * increments of a register that counts. Pure: rows in, figures out. Codes and
+ * nanoseconds are whole numbers, so that whole intervals add up exactly and in
+ * any grouping.
+ */
+#ifndef WW_INTEGRAL_H
+#define WW_INTEGRAL_H
+
+#include "analysis/noise.h"
+#include "base/stats.h"
+
+/* Rows of one source. t is the time of the reading and never falls. */
+struct ww_rows {
+	size_t n;
+	const int64_t *t;
+	const int64_t *lo; /* arrival, to be compared with recorded gaps */
+	const int64_t *hi;
+};
+
+/* A register beside the integral: what it counted in the latest interval. */
+struct ww_counter;
+
+struct ww_integral {
+	/* set before the first row */
+	int32_t semantics;
+	int64_t from, to;	       /* of t */
+	int64_t limit;		       /* longer intervals are gaps */
+	const struct ww_interval *gap; /* recorded, of arrival, ordered by lo */
+	size_t gaps_recorded;
+	const struct ww_counter *counter; /* may be NULL: used across gaps */
+	double counter_area;		  /* code ns of this channel for one count of it */
+	double counter_base;		  /* added for each ns (an offset of this channel) */
+	double counter_u; /* standard uncertainty of a difference of readings, code ns */
+
+	/* results: codes and ns */
+	uint64_t n, missing;
+	int64_t min, max;
+	int64_t begin, end; /* what is covered; begin > end: nothing */
+	int64_t plain_ns;
+	int64_t gap_ns;
+	uint64_t gaps;
+	uint64_t gaps_counted; /* of these, filled from the register */
+	double last;	       /* latest code in the window */
+	struct ww_noise noise;
+
+	/* state */
+	bool any, done, was_gap;
+	int64_t t0, c0, hi0;
+	size_t next_gap;
+	size_t was_record;
+	__int128 sum0, sum1; /* of dt c0 and dt c1 over whole intervals */
+	struct ww_sum cut;   /* code ns of intervals cut by the window */
+	struct ww_sum gap_area;
+	struct ww_sum gap_var;
+};
+
+void ww_integral_init(struct ww_integral *w, int32_t semantics);
+void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64_t *codes);
+/* Integral so far, code ns. */
+double ww_integral_area(const struct ww_integral *w);
+/* Standard uncertainty of the part that lies in gaps, code ns. */
+double ww_integral_gap_u(const struct ww_integral *w);
+
+struct ww_counter {
+	/* set before the first row */
+	int64_t from, to;
+	int64_t wrap; /* codes after which it starts again, 0 never */
+
+	/* results */
+	uint64_t n, missing;
+	int64_t min, max;
+	int64_t begin, end;
+	uint64_t wraps, resets;
+
+	/* the latest interval */
+	bool last_ok;	/* false: none, or the register was reset in it */
+	int64_t t0, t1; /* from and to */
+	int64_t last;	/* counts */
+
+	/* state */
+	bool any, done;
+	int64_t c1;
+	int64_t counted_ns; /* time and counts of all intervals, for the usual pace */
+	__int128 counted;
+	__int128 sum; /* whole intervals inside the window */
+	struct ww_sum cut;
+};
+
+void ww_counter_init(struct ww_counter *k);
+/*
+ * One row. expect: what it should have counted since the last reading, from a
+ * wattmeter beside it; NaN unknown.
+ */
+void ww_counter_add(struct ww_counter *k, int64_t t, int64_t code, double expect);
+/* Counts between begin and end. */
+double ww_counter_get(const struct ww_counter *k);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* What the figures of ww_stat leave out or assume, in sentences. */
+#include "analysis/stat.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct num {
+	char t[40];
+};
+
+/* Seconds or another value, as short as three digits carry it. */
+static struct num num(double v)
+{
+	struct num n = {""};
+	struct ww_str s = {0};
+	double a = fabs(v);
+
+	ww_str_fixed(&s, v, a >= 100 ? 0 : a >= 10 ? 1 : a >= 0.1 ? 2 : 4);
+	if (!s.bad)
+		snprintf(n.t, sizeof(n.t), "%s", s.p);
+	ww_str_free(&s);
+	return n;
+}
+
+/* Energy in Wh, "(...)" for the reader who thinks in these. */
+static struct num watt_hours(double joules)
+{
+	struct num n = {""};
+	double v = joules / 3600;
+
+	if (isfinite(v))
+		ww_num_text(n.t, sizeof(n.t), round(v * 1e4) / 1e4);
+	return n;
+}
+
+static void say_window(struct ww_stat *s, int *rc, const struct ww_stat_channel *c,
+		       const char *name)
+{
+	int64_t begin = c->is_counter ? c->k.begin : c->w.begin;
+	int64_t end = c->is_counter ? c->k.end : c->w.end;
+	double before = ((double)begin - (double)c->want_lo) / 1e9;
+	double after = ((double)c->want_hi - (double)end) / 1e9, limit = (double)c->limit / 1e9;
+
+	if (begin > end)
+		return;
+	if (before > limit)
+		ww_stat_say(s, rc,
+			    "%s: no readings in the first %s s; the figures begin after these",
+			    name, num(before).t);
+	if (after > limit)
+		ww_stat_say(s, rc, "%s: no readings in the last %s s; the figures end before these",
+			    name, num(after).t);
+}
+
+static void say_method(struct ww_stat *s, int *rc, const struct ww_source_info *src,
+		       const struct ww_stat_channel *c, const char *name)
+{
+	static const char *const method[] = {
+		[WW_INSTANT] = "each value holds at its moment: integrated by trapezoids",
+		[WW_AVERAGE] = "each value is the mean since the one before: integrated backwards",
+		[WW_HOLD] = "each value holds until the next, the last for no time"};
+	double d = ((double)src->delay_min_ns + (double)src->delay_max_ns) / 2e9;
+
+	if (c->info.semantics >= 0 && (size_t)c->info.semantics < WW_COUNTOF(method))
+		ww_stat_say(s, rc, "%s: %s", name, method[c->info.semantics]);
+	if (d > 0 || src->window_ns > 0)
+		ww_stat_say(
+			s, rc,
+			"%s: a value covers %s s and arrives %s s later (%s to %s s); --from, --to "
+			"and --between are shifted by that",
+			name, num((double)src->window_ns / 1e9).t, num(d).t,
+			num((double)src->delay_min_ns / 1e9).t,
+			num((double)src->delay_max_ns / 1e9).t);
+}
+
+static void say_gaps(struct ww_stat *s, int *rc, const struct ww_stat_channel *c, const char *name)
+{
+	const struct ww_integral *w = &c->w;
+
+	if (w->gaps == 0)
+		return;
+	if (c->limit != INT64_MAX)
+		ww_stat_say(
+			s, rc,
+			"%s: %llu gap%s (recorded as such, or longer than %s s), %s s in all: "
+			"taken "
+			"as the mean of the values on both sides, uncertain by their difference",
+			name, (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
+			num((double)c->limit / 1e9).t, num((double)w->gap_ns / 1e9).t);
+	else
+		ww_stat_say(
+			s, rc,
+			"%s: %llu recorded gap%s, %s s in all: taken as the mean of the values on "
+			"both sides, uncertain by their difference",
+			name, (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
+			num((double)w->gap_ns / 1e9).t);
+	if (w->gaps_counted)
+		ww_stat_say(s, rc, "%s: %llu of them filled from the meter's own register instead",
+			    name, (unsigned long long)w->gaps_counted);
+}
+
+static void say_register(struct ww_stat *s, int *rc, const struct ww_channel_stat *out,
+			 const struct ww_stat_channel *c, const char *name)
+{
+	if (c->is_counter && c->k.resets)
+		ww_stat_say(
+			s, rc,
+			"%s: the register was reset %llu time%s; what it counted up to each reset "
+			"is kept, what it counted between the reset and the next reading is lost",
+			name, (unsigned long long)c->k.resets, c->k.resets == 1 ? "" : "s");
+	if (c->is_counter && c->k.wraps)
+		ww_stat_say(s, rc, "%s: the register passed its end %llu time%s", name,
+			    (unsigned long long)c->k.wraps, c->k.wraps == 1 ? "" : "s");
+	if (isfinite(out->register_z))
+		ww_stat_say(s, rc,
+			    "%s: the meter's own register counted %s Wh in the same time: %s "
+			    "(z = %s)",
+			    name, watt_hours(out->register_J.value).t,
+			    fabs(out->register_z) > 2 ? "DISAGREES with the integral"
+						      : "agrees with the integral",
+			    num(out->register_z).t);
+}
+
+void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *src,
+		     const struct ww_stat_channel *c, size_t i)
+{
+	const struct ww_channel_stat *out = &s->channel[i];
+	const char *name = out->name;
+	bool power = isfinite(out->energy_J.value) && !c->is_counter;
+
+	if (power)
+		say_method(s, rc, src, c, name);
+	say_window(s, rc, c, name);
+	if (!c->is_counter)
+		say_gaps(s, rc, c, name);
+	say_register(s, rc, out, c, name);
+	if (!c->is_counter && out->n && isnan(ww_noise_get(&c->w.noise).sigma))
+		ww_stat_say(s, rc,
+			    "%s: fewer than %d readings in a row: their noise is not known and not "
+			    "in u",
+			    name, WW_NOISE_LEAST);
+	if (!c->is_counter && out->n && !(out->resolution > 0))
+		ww_stat_say(
+			s, rc,
+			"%s: the meter's resolution is unknown; the step of the stored numbers is "
+			"taken for it",
+			name);
+}
+
+void ww_stat_common_remarks(struct ww_stat *s, int *rc, struct ww_trace *t)
+{
+	struct ww_str names = {0};
+	bool va = false, pf = false;
+
+	for (size_t i = 0; i < s->channels; i++) {
+		va = va || strcmp(s->channel[i].quantity, "apparent_power") == 0;
+		pf = pf || strcmp(s->channel[i].quantity, "power_factor") == 0;
+		if (s->channel[i].n && !s->extra[i].accuracy_known)
+			ww_str_addf(&names, "%s%s", names.n ? ", " : "", s->channel[i].name);
+	}
+	if (names.bad)
+		*rc = -ENOMEM;
+	if (names.n && !names.bad)
+		ww_stat_say(
+			s, rc,
+			"the accuracy of the meter is unknown and not in u: add the maker's figure "
+			"(%s)",
+			names.p);
+	ww_str_free(&names);
+	if (va || pf)
+		ww_stat_say(s, rc,
+			    "watts, volt-amperes and power factor are each as the meter gave "
+			    "them; none is derived from the others");
+	if (ww_trace_state(t) == WW_TRACE_LIVE)
+		ww_stat_say(s, rc,
+			    "the trace is still being recorded: figures up to its last commit");
+	if (ww_trace_state(t) == WW_TRACE_UNCLOSED)
+		ww_stat_say(s, rc, "the recording broke off: figures up to its last commit");
+	if (s->channels == 0)
+		ww_stat_say(s, rc, "no meter in this trace");
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of `struct ww_stat`, for the report; and how its figures come about. */
+#ifndef WW_ANALYSIS_STAT_H
+#define WW_ANALYSIS_STAT_H
+
+#include "analysis/integral.h"
+
+/* What a report says beyond the public figures of a channel. */
+struct ww_stat_extra {
+	bool accuracy_known;
+	bool counter;	  /* figures of a register, not of values over time */
+	double to_joules; /* J in one unit s (or one unit, for a register); 0: no energy */
+};
+
+struct ww_stat {
+	struct ww_channel_stat *channel;
+	struct ww_stat_extra *extra;
+	size_t channels;
+	char **note;
+	size_t notes;
+	char **text; /* names, quantities and units of the channels */
+	size_t texts;
+	bool has_wall;
+	int64_t start_real_ns; /* wall time of the first record */
+	const char *zone;      /* meta "bench.timezone", "" unknown */
+	bool has_offset;
+	int32_t offset_s;    /* of the bench's zone from UTC */
+	double from_s, to_s; /* window, since the first record */
+};
+
+/* One channel while it is being read. */
+struct ww_stat_channel {
+	struct ww_channel_info info;
+	struct ww_stat_channel *counter; /* register beside a power channel */
+	bool is_counter;
+	int64_t want_lo, want_hi; /* window asked for, as far as the trace goes */
+	int64_t limit;		  /* longer intervals are gaps; INT64_MAX: none are */
+	union {
+		struct ww_integral w;
+		struct ww_counter k;
+	};
+	/* readings of the register with a value of the power beside them */
+	bool paired;
+	double pair_e0, pair_e, pair_r0, pair_r; /* at the first and the latest, J */
+	double skip_e, skip_r;			 /* between readings with a reset in between */
+	uint64_t pair_resets;
+};
+
+/* One source while it is being read. */
+struct ww_stat_reading {
+	struct ww_stat *stat;
+	struct ww_trace *trace;
+	const struct ww_source_info
+		*info;			  /* a copy: what a trace lends lives until the next call */
+	struct ww_stat_channel **channel; /* in the order of the columns */
+	size_t channels;
+	bool pairs; /* a register stands beside a power channel */
+	struct ww_interval *gap;
+	size_t gaps;
+	int64_t t; /* of the latest row: times never fall */
+};
+
+/*
+ * Which intervals are gaps, channel by channel (a meter may give some values
+ * with every tenth reading only).
+ */
+int ww_stat_find_limits(struct ww_stat_reading *r, struct ww_error *err);
+/* All rows that the window needs, through the integrals and registers. */
+int ww_stat_read(struct ww_stat_reading *r, struct ww_error *err);
+
+/* Joules in one `unit` second; 0: not a unit of power. */
+double ww_power_joules(const char *unit);
+/* Joules in one `unit`; 0: not a unit of energy. */
+double ww_energy_joules(const char *unit);
+
+/* A note; a failed allocation is kept in *rc. */
+void ww_stat_say(struct ww_stat *s, int *rc, const char *fmt, ...) WW_PRINTF(3, 4);
+
+/* Figures and their uncertainties from what was read. */
+void ww_stat_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out,
+		     struct ww_stat_extra *extra);
+/* Energy of a power channel so far, J, for register pairs. */
+double ww_stat_joules(const struct ww_stat_channel *c);
+
+/* Notes on a channel whose figures are s->channel[i], and on the whole. */
+void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *src,
+		     const struct ww_stat_channel *c, size_t i);
+void ww_stat_common_remarks(struct ww_stat *s, int *rc, struct ww_trace *t);
+
+#endif
