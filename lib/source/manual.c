@@ -8,13 +8,16 @@
 #include <math.h>
 #include <stdio.h>
 
+/* What was typed is kept, also where it has more digits than the display is said to have. */
+#define FINER 1000
+
 struct manual {
 	struct ww_source base;
 	struct ww_sink sink;
 	char *uri;
 	char *name, *unit, *model;
 	const char *quantity;
-	double scale, acc, acc_rel;
+	double resolution, acc, acc_rel;
 	int32_t semantics;
 	int64_t last_ns;
 };
@@ -56,7 +59,7 @@ static int manual_type(struct ww_source *base, struct ww_interval t, double valu
 		       const char *label, struct ww_error *err)
 {
 	struct manual *s = (struct manual *)base;
-	double x = value / s->scale;
+	double x = value / (s->resolution / FINER);
 	int64_t code;
 
 	if (!isfinite(x) || fabs(x) > 9e15)
@@ -90,7 +93,7 @@ static int read_options(struct manual *s, struct ww_uri *uri, struct ww_error *e
 			       "manual: option unit=%s: expected W, VA, V, A, Wh, kWh, Hz or 1",
 			       name);
 	s->quantity = u->quantity;
-	s->scale = u->resolution;
+	s->resolution = u->resolution;
 	s->semantics = strcmp(u->quantity, "energy") == 0 ? WW_COUNTER : WW_HOLD;
 	/* What is not said of the meter is unknown, not zero. */
 	s->acc = s->acc_rel = (double)NAN;
@@ -102,7 +105,7 @@ static int read_options(struct manual *s, struct ww_uri *uri, struct ww_error *e
 		return ww_fail_nomem(err);
 	if (!*s->name)
 		return ww_fail(err, -EINVAL, "manual: option name is empty");
-	if (ww_uri_num(uri, "resolution", 1e-9, 1e9, &s->scale, err) < 0 ||
+	if (ww_uri_num(uri, "resolution", 1e-9, 1e9, &s->resolution, err) < 0 ||
 	    ww_uri_num(uri, "acc", 0, 1e9, &s->acc, err) < 0 ||
 	    ww_uri_num(uri, "acc_rel", 0, 1, &s->acc_rel, err) < 0)
 		return -EINVAL;
@@ -127,8 +130,8 @@ static int describe(struct manual *s, struct ww_error *err)
 		.quantity = s->quantity,
 		.unit = s->unit,
 		.semantics = s->semantics,
-		.scale = s->scale,
-		.resolution = s->scale,
+		.scale = s->resolution / FINER,
+		.resolution = s->resolution,
 		.acc_abs = s->acc,
 		.acc_rel = s->acc_rel,
 	};
