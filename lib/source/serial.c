@@ -72,7 +72,7 @@ static const struct ww_source_ops serial_ops = {
 
 /* What hangs on USB tells what it is; the rest keeps silent. */
 static int describe(struct serial *s, const struct ww_source_setup *setup, const char *driver,
-		    const char *place, struct ww_error *err)
+		    struct ww_uri *uri, struct ww_error *err)
 {
 	const struct ww_transport *tr = ww_port_transport(s->port);
 	struct ww_source_info info = {.kind = WW_SERIAL,
@@ -82,12 +82,13 @@ static int describe(struct serial *s, const struct ww_source_setup *setup, const
 				      .model = "",
 				      .serial = "",
 				      .firmware = "",
+				      .role = ww_uri_get(uri, "role", ""),
 				      .notes = "",
 				      .transport = *tr};
 	struct ww_tty_info tty;
 
 	if (strcmp(driver, "tty") == 0) {
-		ww_tty_info_path(place, 0, &tty);
+		ww_tty_info_path(uri->place, 0, &tty);
 		info.model = tty.product;
 		info.serial = tty.serial;
 	}
@@ -111,13 +112,13 @@ static int open_serial(const struct ww_source_setup *setup, struct ww_uri *uri, 
 		rc = ww_fail_nomem(err);
 		goto fail;
 	}
+	ww_uri_get(uri, "role", "");
 	rc = ww_port_open(setup->loop, place.p, uri, 115200, &ev, &s->port, err);
 	if (rc < 0)
 		goto fail;
 	rc = ww_uri_check_used(uri, known, err);
-	if (rc < 0)
-		goto fail;
-	rc = describe(s, setup, driver, uri->place, err);
+	if (rc == 0)
+		rc = describe(s, setup, driver, uri, err);
 	if (rc < 0)
 		goto fail;
 	ww_str_free(&place);
@@ -129,7 +130,7 @@ fail:
 	return rc;
 }
 
-#define LINE_OPTIONS "baud, bits, parity, stop, flow, dtr, rts, latency, event_char"
+#define LINE_OPTIONS "baud, bits, parity, stop, flow, dtr, rts, latency, event_char, role"
 
 static int open_tty(const struct ww_source_setup *setup, struct ww_uri *uri, struct ww_source **out,
 		    struct ww_error *err)
@@ -140,13 +141,13 @@ static int open_tty(const struct ww_source_setup *setup, struct ww_uri *uri, str
 static int open_unix(const struct ww_source_setup *setup, struct ww_uri *uri,
 		     struct ww_source **out, struct ww_error *err)
 {
-	return open_serial(setup, uri, "unix", "none", out, err);
+	return open_serial(setup, uri, "unix", "role", out, err);
 }
 
 static int open_tcp(const struct ww_source_setup *setup, struct ww_uri *uri, struct ww_source **out,
 		    struct ww_error *err)
 {
-	return open_serial(setup, uri, "tcp", "none", out, err);
+	return open_serial(setup, uri, "tcp", "role", out, err);
 }
 
 static int open_ftdi(const struct ww_source_setup *setup, struct ww_uri *uri,
@@ -155,9 +156,6 @@ static int open_ftdi(const struct ww_source_setup *setup, struct ww_uri *uri,
 	return open_serial(setup, uri, "ftdi", LINE_OPTIONS ", serial, vid, pid, interface", out,
 			   err);
 }
-
-extern const struct ww_driver ww_source_serial_tty, ww_source_serial_unix, ww_source_serial_tcp,
-	ww_source_serial_ftdi;
 
 const struct ww_driver ww_source_serial_tty = {
 	.name = "tty",

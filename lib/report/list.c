@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What is plugged in, and which drivers this build has. */
+#include "base/str.h"
+
+static void text_found(struct ww_str *s, const struct ww_list *l)
+{
+	const struct ww_found *f;
+
+	for (size_t i = 0; (f = ww_list_at(l, i)); i++) {
+		ww_str_addf(s, "%-28s  %s%s%s\n", *f->uri ? f->uri : "-", f->what,
+			    *f->detail ? ": " : "", f->detail);
+		if (*f->hint)
+			ww_str_addf(s, "%-28s    ! %s\n", "", f->hint);
+	}
+	if (!ww_list_at(l, 0))
+		ww_str_add(s, "nothing that could be used is plugged in\n");
+}
+
+static void text_drivers(struct ww_str *s)
+{
+	struct ww_driver_info d;
+
+	ww_str_add(s, "\ndrivers:\n");
+	for (size_t i = 0; ww_driver_at(i, &d); i++)
+		ww_str_addf(s, "  %-10s %s; e.g. %s%s%s\n", d.name, d.summary, d.example,
+			    d.available ? "" : " (left out of this build)",
+			    d.proven ? "" : " (has never met the real device)");
+}
+
+static void json_list(struct ww_json *j, const struct ww_list *l)
+{
+	const struct ww_found *f;
+	struct ww_driver_info d;
+
+	ww_json_open(j, NULL, '{');
+	ww_json_text(j, "schema", "wakewatt/list/1");
+	ww_json_open(j, "found", '[');
+	for (size_t i = 0; (f = ww_list_at(l, i)); i++) {
+		ww_json_open(j, NULL, '{');
+		ww_json_text(j, "uri", f->uri);
+		ww_json_text(j, "what", f->what);
+		ww_json_text(j, "detail", f->detail);
+		ww_json_text(j, "hint", f->hint);
+		ww_json_close(j, '}');
+	}
+	ww_json_close(j, ']');
+	ww_json_open(j, "drivers", '[');
+	for (size_t i = 0; ww_driver_at(i, &d); i++) {
+		ww_json_open(j, NULL, '{');
+		ww_json_text(j, "name", d.name);
+		ww_json_text(j, "summary", d.summary);
+		ww_json_text(j, "example", d.example);
+		ww_json_bool(j, "available", d.available);
+		ww_json_bool(j, "proven", d.proven);
+		ww_json_close(j, '}');
+	}
+	ww_json_close(j, ']');
+	ww_json_text(j, "features", ww_features());
+	ww_json_open(j, "notes", '[');
+	ww_json_close(j, ']');
+	ww_json_close(j, '}');
+}
+
+int ww_list_report(const struct ww_list *l, int form, char **out, struct ww_error *err)
+{
+	struct ww_str s = {0};
+	struct ww_json j = {.s = &s};
+
+	if (form == WW_REPORT_JSON) {
+		json_list(&j, l);
+		ww_str_add(&s, "\n");
+	} else if (form == WW_REPORT_TEXT) {
+		text_found(&s, l);
+		text_drivers(&s);
+	} else {
+		return ww_fail(err, -EINVAL, "a report of form %d is not known", form);
+	}
+	return ww_str_take(&s, out, err);
+}

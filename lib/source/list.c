@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* What is plugged in: opens no serial port and no USB device, changes nothing. */
+#include "source/source.h"
+#include "base/str.h"
+#include "bus/ftdifind.h"
+#include "bus/gpio.h"
+#include "bus/sysfs.h"
+#include "bus/usb.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct entry {
+	struct ww_found f; /* points into text */
+	char *text[4];
+};
+
+struct ww_list {
+	struct entry *e;
+	size_t n;
+	size_t cap;
+};
+
+#define UDEV_HINT                                                                                  \
+	"no permission: install wakewatt's udev rules (`sudo make install`) and plug it in again"
+
+static int add(struct ww_list *l, const char *uri, const char *what, const char *detail,
+	       const char *hint)
+{
+	const char *in[] = {uri, what, detail, hint};
+	struct entry *e;
+
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 16;
+		struct entry *more = realloc(l->e, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		l->e = more;
+		l->cap = cap;
+	}
+	e = &l->e[l->n++];
+	*e = (struct entry){0};
+	for (size_t i = 0; i < 4; i++) {
+		e->text[i] = strdup(in[i]);
+		if (!e->text[i])
+			return -ENOMEM;
+	}
+	e->f = (struct ww_found){e->text[0], e->text[1], e->text[2], e->text[3]};
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * Names of a folder, sorted as a person counts, so that two calls say the same.
+ * A folder that is not there is empty.
+ */
+static int names_of(const char *dir, const char *prefix, char ***out, size_t *n)
+{
+	struct dirent *e;
+	char **list = NULL;
+	size_t cap = 0;
+	DIR *d = opendir(dir);
+	int rc = 0;
+
+	*n = 0;
+	while (d && rc == 0 && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || strncmp(e->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		if (*n == cap) {
+			char **more = realloc(list, (cap + 32) * sizeof(*more));
+
+			if (!more) {
+				rc = -ENOMEM;
+				break;
+			}
+			list = more;
+			cap += 32;
+		}
+		list[*n] = strdup(e->d_name);
+		rc = list[*n] ? 0 : -ENOMEM;
+		*n += rc == 0;
+	}
+	if (d)
+		closedir(d);
+	if (*n)
+		qsort(list, *n, sizeof(*list), by_name);
+	*out = list;
+	return rc;
+}
+
+static void free_names(char **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
+static void ids_text(char *out, size_t n, const char *maker, const char *product,
+		     const char *serial)
+{
+	snprintf(out, n, "%s%s%s%s%s", maker, *maker && *product ? " " : "", product,
+		 *serial ? ", serial " : "", serial);
+}
+
+/* ------------------------------------------------------------------------- ttys */
+
+static int add_tty(struct ww_list *l, const char *name)
+{
+	struct ww_tty_info t;
+	char node[80], what[128], detail[448], device[WW_SYSFS_PATH + 8];
+	const char *hint = "";
+
+	ww_tty_info_name(name, &t);
+	snprintf(device, sizeof(device), "%s/device", t.dir);
+	/* Virtual consoles have no device; type 0 is a place for a UART that is not there. */
+	if (!*t.dir || access(device, F_OK) != 0 || t.type == 0)
+		return 0;
+	snprintf(node, sizeof(node), "/dev/%s", t.name);
+	snprintf(what, sizeof(what), "serial port (%s)", t.transport);
+	ids_text(detail, sizeof(detail), t.maker, t.product, t.serial);
+	if (access(node, F_OK) != 0)
+		hint = "its node in /dev is missing: is this a container? pass the device in";
+	else if (access(node, R_OK | W_OK) != 0)
+		hint = "no permission: `sudo usermod -aG dialout $USER`, then log in again";
+	return add(l, node, what, *detail ? detail : t.driver, hint);
+}
+
+static int add_ttys(struct ww_list *l)
+{
+	char **names;
+	size_t n;
+	int rc = names_of("/sys/class/tty", "", &names, &n);
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = add_tty(l, names[i]);
+	free_names(names, n);
+	return rc;
+}
+
+/* -------------------------------------------------------------------------- USB */
+
+static int add_usb(void *ctx, const struct ww_usb_device *d)
+{
+	bool ftdi = ww_ftdi_known(d->vid, d->pid);
+	char uri[160] = "", what[64], detail[448];
+
+	if (ftdi && *d->serial)
+		snprintf(uri, sizeof(uri), "ftdi:?serial=%s", d->serial);
+	else if (ftdi)
+		snprintf(uri, sizeof(uri), "ftdi:");
+	snprintf(what, sizeof(what), "%s %04x:%04x", ftdi ? "FTDI chip" : "USB device", d->vid,
+		 d->pid);
+	ids_text(detail, sizeof(detail), d->maker, d->product, d->serial);
+	return add(ctx, uri, what, detail, ftdi && !d->allowed ? UDEV_HINT : "");
+}
+
+static int add_usbs(struct ww_list *l)
+{
+	struct ww_error why = {0};
+	int rc = ww_usb_scan(add_usb, l, &why);
+
+	if (rc == -ENOMEM)
+		return rc;
+	return rc < 0 ? add(l, "", "USB", "not looked at", why.text) : 0;
+}
+
+/* ------------------------------------------------------------------------- GPIO */
+
+static int add_chip(struct ww_list *l, const char *name)
+{
+	char uri[96], label[64] = "", detail[128] = "";
+	const char *hint = "";
+	unsigned lines = 0;
+	int rc = ww_gpio_chip(name, label, sizeof(label), &lines);
+
+	snprintf(uri, sizeof(uri), "gpio:%.64s/0", name);
+	if (rc == 0)
+		snprintf(detail, sizeof(detail), "%s, %u lines", label, lines);
+	else if (rc == -EACCES || rc == -EPERM)
+		hint = UDEV_HINT;
+	else if (rc == -ENOTSUP)
+		hint = "built without libgpiod: install libgpiod-dev, then make";
+	else
+		hint = "does not answer as a GPIO chip";
+	return add(l, uri, "gpiochip", detail, hint);
+}
+
+static int add_chips(struct ww_list *l)
+{
+	char **names;
+	size_t n;
+	int rc = names_of("/dev", "gpiochip", &names, &n);
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = add_chip(l, names[i]);
+	free_names(names, n);
+	return rc;
+}
+
+/* ----------------------------------------------------------- what was left out */
+
+static int add_left_out(struct ww_list *l)
+{
+	static const struct {
+		const char *feature, *library, *package, *without;
+	} parts[] = {
+		{"usb", "libusb", "libusb-1.0-0-dev", "USB devices are not listed"},
+		{"ftdi", "libftdi", "libftdi1-dev", "ftdi: does not work; ttys of FTDI chips do"},
+		{"gpio", "libgpiod", "libgpiod-dev", "gpio: does not work"},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < WW_COUNTOF(parts) && rc == 0; i++) {
+		char hint[128];
+
+		if (strstr(ww_features(), parts[i].feature))
+			continue;
+		snprintf(hint, sizeof(hint), "`sudo apt install %s`, then make", parts[i].package);
+		rc = add(l, "", "left out of this build", parts[i].without, hint);
+	}
+	return rc;
+}
+
+int ww_list_new(struct ww_list **out, struct ww_error *err)
+{
+	struct ww_list *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return ww_fail_nomem(err);
+	if (add_ttys(l) < 0 || add_usbs(l) < 0 || add_chips(l) < 0 || add_left_out(l) < 0) {
+		ww_list_free(l);
+		return ww_fail_nomem(err);
+	}
+	*out = l;
+	return 0;
+}
+
+const struct ww_found *ww_list_at(const struct ww_list *l, size_t i)
+{
+	return i < l->n ? &l->e[i].f : NULL;
+}
+
+void ww_list_free(struct ww_list *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < 4; k++)
+			free(l->e[i].text[k]);
+	free(l->e);
+	free(l);
+}
