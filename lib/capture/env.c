@@ -106,7 +106,7 @@ static int put_system(struct ww_recorder *r)
 
 int ww_env_put(struct ww_recorder *r)
 {
-	char buf[2048], text[256];
+	char buf[2048], name[17], text[256];
 	int rc = put_system(r);
 
 	for (size_t i = 0; i < WW_COUNTOF(files) && rc == 0; i++) {
@@ -120,7 +120,7 @@ int ww_env_put(struct ww_recorder *r)
 				text, sizeof(text),
 				"the bench's clocksource is %s: its time stamps are doubtful; boot "
 				"with clocksource=tsc or hpet where the machine has one",
-				buf);
+				name);
 			ww_recorder_warn(r, text);
 		}
 	}

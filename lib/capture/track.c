@@ -214,17 +214,32 @@ static int make_label(struct ww_track *t, int kind)
 	return t->label ? 0 : -ENOMEM;
 }
 
+/* Every source takes ?role=; those that do not look at it have it set here. */
+static int copy_desc(const struct ww_track *t, const struct ww_source_info *info,
+		     const struct ww_channel_info *channels, size_t n, struct ww_desc **out)
+{
+	struct ww_source_info with_role = *info;
+	struct ww_uri uri;
+
+	if (ww_uri_parse(t->uri, &uri, NULL) < 0)
+		return -ENOMEM;
+	if (!info->role || !*info->role)
+		with_role.role = ww_uri_get(&uri, "role", "");
+	*out = ww_desc_copy(&with_role, channels, n, t->label);
+	ww_uri_free(&uri);
+	return *out ? 0 : -ENOMEM;
+}
+
 static int on_describe(void *ctx, const struct ww_source_info *info,
 		       const struct ww_channel_info *channels, size_t n, struct ww_error *err)
 {
 	struct ww_track *t = ctx;
-	struct ww_desc *mine, *theirs;
+	struct ww_desc *mine = NULL, *theirs = NULL;
 
 	if (!t->label && make_label(t, info->kind) < 0)
 		return ww_fail_nomem(err);
-	mine = ww_desc_copy(info, channels, n, t->label);
-	theirs = ww_desc_copy(info, channels, n, t->label);
-	if (!mine || !theirs)
+	if (copy_desc(t, info, channels, n, &mine) < 0 ||
+	    copy_desc(t, info, channels, n, &theirs) < 0)
 		goto nomem;
 	if (!t->code) {
 		t->code = calloc(n + 1, sizeof(*t->code));

@@ -72,6 +72,8 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 	rc = ww_uri_parse(setup->uri, &uri, err);
 	if (rc < 0)
 		return rc;
+	/* Every source takes a role; the recorder keeps it. */
+	ww_uri_get(&uri, "role", "");
 	/* A bare path is a serial line. */
 	name = *uri.driver ? uri.driver : ww_source_serial_tty.name;
 	for (size_t i = 0;; i++) {
