@@ -255,7 +255,7 @@ static void outside(struct wattsup *w, const struct ww_meter_out *out)
 	tell(out, w->frame.t, "banner: %s", w->frame.buf);
 	if (w->phase == RUN) {
 		w->restart = true;
-		w->deadline_ns = w->frame.t.hi_ns + QUIET_NS;
+		w->deadline_ns = ww_add_sat(w->frame.t.hi_ns, QUIET_NS);
 	}
 }
 
@@ -347,8 +347,11 @@ static void wu_feed(void *state, struct ww_interval t, const uint8_t *p, size_t 
 		w->heard += p[i] != 0;
 		byte(w, t, (char)p[i], out);
 	}
-	if (w->phase == DRAIN && n && t.hi_ns + QUIET_NS < w->limit_ns)
-		w->deadline_ns = t.hi_ns + QUIET_NS;
+	if (w->phase == DRAIN && n) {
+		w->deadline_ns = ww_add_sat(t.hi_ns, QUIET_NS);
+		if (w->deadline_ns > w->limit_ns)
+			w->deadline_ns = w->limit_ns;
+	}
 }
 
 static int64_t wu_deadline(const void *state)
