@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""wakewatt: watts of a machine and its way through suspend-to-RAM, read from traces.
+
+    import wakewatt
+
+    with wakewatt.open("night.wwt") as trace:
+        power = trace["meter.power"]
+        watts = power.to_numpy()            # float64, NaN where the meter gave nothing
+        seconds = power.times()             # since the trace's first record
+        print(trace.stat()["meter.power"].energy_J)
+        for cycle in trace.resume().cycles:
+            print(cycle.n, cycle.result, cycle.latency_ms.get("resume_to_user"))
+
+Times are nanoseconds of the bench's CLOCK_BOOTTIME where a name ends in ``_ns``, and seconds
+since the trace's first record where it ends in ``_s``. Every observed time is an Interval.
+A call of the library that fails raises Error, an OSError with the library's sentence.
+
+The library is looked for at WAKEWATT_LIBRARY, beside this package, in the build/lib of the
+checkout, and where the dynamic linker looks. numpy is used where it is there.
+"""
+from __future__ import annotations
+
+import os
+from typing import Union
+
+from . import _ffi
+from ._ffi import TIME_MAX, TIME_MIN, Error
+from ._reports import ChannelStat, Cycle, LatencySummary, ResumeReport, Stall, StatReport
+from ._trace import Bytes, Channel, Gap, Mark, Source, Trace, Transport
+from ._types import Interval, Quantity
+
+__all__ = ["open", "Trace", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
+           "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
+           "LatencySummary", "Error", "TIME_MIN", "TIME_MAX", "__version__", "features"]
+
+#: version of the library in use
+__version__ = _ffi.text(_ffi.lib.ww_version())
+#: optional parts of the library in use
+features = tuple(_ffi.text(_ffi.lib.ww_features()).split())
+
+
+def open(path: Union[str, "os.PathLike[str]"]) -> Trace:  # noqa: A001 (the natural name)
+    """Open a trace: a file, closed or still being recorded, or "-" for standard input.
+
+    Error: no such file (ENOENT), not a trace (EINVAL, with what it looks like), ...
+    """
+    return Trace(path)

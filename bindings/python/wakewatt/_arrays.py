@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Columns of numbers: numpy's where it is there, array.array otherwise."""
+from __future__ import annotations
+
+from array import array
+from typing import Any, Optional, Tuple
+
+from . import _ffi
+
+
+def numpy() -> Optional[Any]:
+    """The numpy module, or None."""
+    try:
+        import numpy as np
+    except ImportError:
+        return None
+    return np
+
+
+def doubles(n: int) -> Any:
+    """n float64, to be filled."""
+    np = numpy()
+    return np.empty(n, np.float64) if np else array("d", bytes(8 * n))
+
+
+def integers(n: int) -> Any:
+    """n int64, to be filled."""
+    np = numpy()
+    return np.empty(n, np.int64) if np else array("q", bytes(8 * n))
+
+
+def middles(lo: Any, hi: Any, origin: int) -> Any:
+    """Middles of intervals in seconds after origin; an open end gives way to the other one.
+
+    The difference is taken in integers first: a double cannot hold ns since boot.
+    """
+    np = numpy()
+    if np is not None:
+        a = np.where(lo == _ffi.TIME_MIN, hi, lo) - origin
+        b = np.where(hi == _ffi.TIME_MAX, lo, hi) - origin
+        return (a + b) * 0.5e-9
+    out = array("d")
+    for a, b in zip(lo, hi):
+        a, b = (b if a == _ffi.TIME_MIN else a), (a if b == _ffi.TIME_MAX else b)
+        out.append(((a - origin) + (b - origin)) * 0.5e-9)
+    return out
+
+
+def shorten(n: int, *columns: Any) -> Tuple[Any, ...]:
+    """The first n of each column."""
+    return tuple(c if len(c) == n else c[:n] for c in columns)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Plain values that several modules speak of."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Optional, Union
+
+Number = Union[int, float]
+
+
+class Interval(NamedTuple):
+    """What surely happened between two bounds, or a length that surely lies between them.
+
+    The unit is that of the field that holds it. An open end is infinite in seconds and
+    milliseconds, and ``TIME_MIN`` or ``TIME_MAX`` in ns.
+    """
+
+    lo: Number
+    hi: Number
+
+    @property
+    def mid(self) -> float:
+        """The middle."""
+        return (self.lo + self.hi) / 2
+
+    @property
+    def width(self) -> Number:
+        """hi - lo."""
+        return self.hi - self.lo
+
+    def __str__(self) -> str:
+        return f"{self.lo:g} .. {self.hi:g}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured value with its standard uncertainty (GUM); ``float(q)`` is the value."""
+
+    value: float  #: NaN where it cannot be given
+    u: Optional[float]  #: None where it cannot be given
+    unit: str  #: SI symbol
+    why: str = ""  #: why u or the value is not given
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __bool__(self) -> bool:
+        return not math.isnan(self.value)
+
+    def __str__(self) -> str:
+        unit = "" if self.unit in ("", "1") else " " + self.unit
+        if math.isnan(self.value):
+            return f"not known: {self.why}" if self.why else "not known"
+        if not self.u or not math.isfinite(self.u):
+            return f"{self.value:g}{unit}"
+        # Two significant digits of u (GUM 7.2.6).
+        digits = max(0, 1 - math.floor(math.log10(self.u)))
+        return f"{self.value:.{digits}f} ± {self.u:.{digits}f}{unit}"
