@@ -55,12 +55,12 @@ struct beat {
 	char mark;
 	long baud, count;
 	int64_t period_ns, char_ns;
-	size_t unit; /* bytes that one beat writes */
-	int paced;   /* the line's own pace, not one that was asked for */
+	size_t unit;	  /* bytes that one beat writes */
+	int asked, paced; /* is the period one that was asked for, or the line's */
 	/* the port */
 	int fd, tfd, configured, have_saved, down;
 	struct termios saved;
-	int64_t retry_at, busy_until;
+	int64_t retry_at, busy_until, clear_at; /* CLOCK_BOOTTIME */
 	/* the beat */
 	uint32_t seq;
 	int64_t beats, mono_ns, off_ns;
@@ -392,9 +392,13 @@ static const struct {
 #define BAUDS(X)                                                                                   \
 	X(300)                                                                                     \
 	X(600)                                                                                     \
-	X(1200) X(2400) X(4800) X(9600) X(19200) X(38400) X(57600) X(115200) X(230400) X(460800)   \
-		X(500000) X(576000) X(921600) X(1000000) X(1152000) X(1500000) X(2000000)          \
-			X(2500000) X(3000000) X(3500000) X(4000000)
+	X(1200)                                                                                    \
+	X(2400)                                                                                    \
+	X(4800)                                                                                    \
+	X(9600)                                                                                    \
+	X(19200) X(38400) X(57600) X(115200) X(230400) X(460800) X(500000) X(576000) X(921600)     \
+		X(1000000) X(1152000) X(1500000) X(2000000) X(2500000) X(3000000) X(3500000)       \
+			X(4000000)
 
 static const struct {
 	long rate;
@@ -493,9 +497,49 @@ static int port_ready(struct beat *b)
 	return 0;
 }
 
-/* Write all, and in the way of the mode see it out. @return 0 if it went */
+static void sleep_until(int64_t boot_ns)
+{
+	struct timespec ts = {.tv_sec = (time_t)(boot_ns / NS), .tv_nsec = (long)(boot_ns % NS)};
+
+	clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL);
+}
+
+/*
+ * Wait until the line is empty. A tty's drain looks once a tick of the kernel,
+ * which makes 12 ms of a frame's 2; so the transmitter is asked directly, where
+ * it can be, before drain has the last word. The sleeps are on BOOTTIME: they
+ * end at the thaw.
+ */
+static void port_drain(struct beat *b)
+{
+	int64_t now = b->clear_at, give_up = now + 500 * MS;
+	int lsr;
+
+	sleep_until(now);
+	while (!stop && now < give_up && ioctl(b->fd, TIOCSERGETLSR, &lsr) == 0 &&
+	       !(lsr & TIOCSER_TEMT)) {
+		sleep_until(now + 200000);
+		now = now_ns(CLOCK_BOOTTIME);
+	}
+	while (tcdrain(b->fd) && errno == EINTR && !stop)
+		;
+}
+
+/* What the mode does before the next may be written. */
+static void port_settle(struct beat *b)
+{
+	if (b->mode == STREAM || b->fd < 0)
+		return;
+	port_drain(b);
+	if (b->mode == REOPEN)
+		port_close(b);
+}
+
+/* Write all. @return 0 if it went */
 static int port_send(struct beat *b, const char *p, size_t n)
 {
+	size_t len = n;
+
 	if (port_ready(b))
 		return -1;
 	while (n) {
@@ -511,11 +555,9 @@ static int port_send(struct beat *b, const char *p, size_t n)
 			return -1;
 		}
 	}
-	if (b->mode == DRAIN)
-		while (tcdrain(b->fd) && errno == EINTR && !stop)
-			;
-	else if (b->mode == REOPEN)
-		port_close(b);
+	b->clear_at = now_ns(CLOCK_BOOTTIME) + (int64_t)len * b->char_ns + b->char_ns;
+	if (b->mode == REOPEN)
+		port_settle(b);
 	return 0;
 }
 
@@ -537,6 +579,8 @@ static void send_beat(struct beat *b)
 {
 	char buf[128];
 
+	if (b->mode == DRAIN)
+		port_settle(b);
 	if (b->plain) {
 		memset(buf, b->mark, b->unit);
 	} else {
@@ -558,14 +602,18 @@ static void send_beat(struct beat *b)
  */
 static void stream_beats(struct beat *b)
 {
-	int queued = 0;
+	int queued = 0, first = 1;
 
-	do {
-		send_beat(b);
-		if (!b->paced || b->fd < 0 || ioctl(b->fd, TIOCOUTQ, &queued))
+	while (!stop && (!b->count || b->beats < b->count)) {
+		if (b->paced && b->fd >= 0 && ioctl(b->fd, TIOCOUTQ, &queued))
+			queued = 0;
+		if ((!first && queued == 0) || (size_t)queued + b->unit > AHEAD)
 			return;
-	} while (!stop && queued > 0 && (size_t)queued + b->unit <= AHEAD &&
-		 (!b->count || b->beats < b->count));
+		send_beat(b);
+		if (b->fd < 0)
+			return;
+		first = 0;
+	}
 }
 
 /* After a late beat, once quiet: was it a suspend, a refused one, or only load? */
@@ -613,11 +661,31 @@ static void tell(struct beat *b, int64_t now)
 		return;
 	}
 	n = info_line(line, keys[b->next].key, value);
+	if (b->mode == DRAIN)
+		port_settle(b);
 	if (port_send(b, line, n))
 		return;
 	b->next++;
 	b->since_line = 0;
 	b->busy_until = now_ns(CLOCK_BOOTTIME) + (b->paced ? 0 : (int64_t)n * b->char_ns);
+}
+
+/* Mode reopen, and a slow driver: the period is what a few beats really took. */
+static void try_period(struct beat *b)
+{
+	int64_t t0 = now_ns(CLOCK_MONOTONIC), most = 0;
+
+	for (int i = 0; i < 16 && !stop && (!b->count || b->beats < b->count); i++) {
+		int64_t t1;
+
+		send_beat(b);
+		t1 = now_ns(CLOCK_MONOTONIC);
+		if (i && t1 - t0 > most) /* the first opens the port */
+			most = t1 - t0;
+		t0 = t1;
+	}
+	if (most * 9 / 8 > b->period_ns)
+		b->period_ns = most * 9 / 8 / 100000 * 100000 + 100000;
 }
 
 static int timer(struct beat *b)
@@ -650,6 +718,8 @@ static int run(struct beat *b)
 	b->success = number(b, "/sys/power/suspend_stats/success");
 	b->fail = number(b, "/sys/power/suspend_stats/fail");
 	b->group = b->info ? START : NONE;
+	if (b->mode != STREAM && !b->asked)
+		try_period(b);
 	if (timer(b)) {
 		say("timer: %s", strerror(errno));
 		return 1;
@@ -881,6 +951,7 @@ static void set_period(struct beat *b)
 	b->unit = b->plain ? 1 : FRAME;
 	wire = (int64_t)b->unit * b->char_ns;
 	if (b->period_ns) {
+		b->asked = 1;
 		if (b->period_ns < wire)
 			say("warning: %ld baud carries a beat only every %.3f ms", b->baud,
 			    (double)wire / 1e6);

@@ -130,30 +130,39 @@ static void bench_gone(struct relay *r)
 	}
 }
 
-/* A byte that the guest's UART gave: it has travelled when its ten bits have. */
-static void from_dut(struct relay *r)
+static void sleep_until(int64_t t)
 {
-	int64_t before = now_ns(), sent;
-	uint8_t byte;
-	ssize_t n = read(r->dut, &byte, 1);
+	struct timespec ts = {t / NS, t % NS};
 
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		stop = 1;
-		return;
-	}
-	if (n < 0)
-		return;
-	r->down_at = (r->down_at > before ? r->down_at : before) + r->char_ns;
-	while ((sent = now_ns()) < r->down_at && !stop) {
-		struct timespec ts = {r->down_at / NS, r->down_at % NS};
-
+	while (!stop && now_ns() < t)
 		clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL);
-	}
+}
+
+/*
+ * A byte that the guest's UART gave has travelled when its ten bits have. One that
+ * waited for the byte before began when that ended. @return 0 if none waits
+ */
+static int from_dut(struct relay *r, int waited)
+{
+	int64_t before = now_ns(), begin = before;
+	uint8_t byte;
+	ssize_t n = recv(r->dut, &byte, 1, MSG_DONTWAIT);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		stop = 1;
+	if (n <= 0)
+		return 0;
+	if (r->down_at > before || (waited && before - r->down_at < r->char_ns))
+		begin = r->down_at;
+	r->down_at = begin + r->char_ns;
+	sleep_until(r->down_at);
+	before = now_ns();
 	n = -1;
 	if (bench_there(r))
 		n = r->listener < 0 ? write(r->bench, &byte, 1)
 				    : send(r->bench, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	note(r, sent, now_ns(), byte, n == 1 ? TO_BENCH : LOST);
+	note(r, before, now_ns(), byte, n == 1 ? TO_BENCH : LOST);
+	return 1;
 }
 
 static void from_bench(struct relay *r)
@@ -168,13 +177,8 @@ static void from_bench(struct relay *r)
 	}
 	if (n < 0)
 		return;
+	sleep_until(r->up_at);
 	before = now_ns();
-	if (r->up_at > before) {
-		struct timespec ts = {r->up_at / NS, r->up_at % NS};
-
-		clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL);
-		before = now_ns();
-	}
 	r->up_at = before + r->char_ns;
 	n = send(r->dut, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	note(r, before, now_ns(), byte, n == 1 ? TO_DUT : LOST);
@@ -198,7 +202,8 @@ static void loop(struct relay *r)
 		if (ready == 0 && r->log)
 			fflush(r->log);
 		if (p[0].revents)
-			from_dut(r);
+			for (int n = 0; from_dut(r, n) && n < 16; n++)
+				;
 		if (p[1].revents)
 			from_bench(r);
 		if (r->bench >= 0 && !bench_there(r))
