@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* The cycles of a trace: which there are, each one judged, all of them summarised. */
+#include "analysis/resume_input.h"
+#include "base/stats.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+
+#define LEAD_NS	   (2 * WW_NS_PER_S) /* of the line before a cycle */
+#define TAIL_NS	   (30 * WW_NS_PER_S)
+#define CLUSTER_NS WW_NS_PER_S /* silences closer together belong to one cycle */
+#define QUIET_NS   (5 * WW_NS_PER_S)
+
+struct finder {
+	struct ww_trace *t;
+	struct ww_resume *r;
+	const struct ww_resume_input *in;
+	const void *regex;
+	struct ww_window line, console;
+	struct ww_error *err;
+	bool others_woken;
+};
+
+static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
+{
+	struct ww_resume *r = f->r;
+	int64_t begin = ww_iv_ok(c->request) ? c->request.lo_ns : from;
+	const char *before = ww_scan_info(&r->scan, "boot_id", begin);
+	const char *after = ww_scan_info(&r->scan, "boot_id", c->to_ns);
+	int rc = ww_resume_load(f->t, f->in->port->id, from, c->to_ns, &f->line, f->err);
+
+	if (rc >= 0)
+		rc = ww_window_classify(&f->line, &r->scan, f->err);
+	if (rc >= 0 && f->in->console)
+		rc = ww_resume_load(f->t, f->in->console->id, from, c->to_ns, &f->console, f->err);
+	if (rc >= 0)
+		rc = ww_grow(&r->cycle, &r->cap, r->cycles, sizeof(*r->cycle), f->err);
+	if (rc < 0)
+		return rc;
+	c->console = f->in->console ? &f->console : NULL;
+	c->n = (uint32_t)r->cycles + 1;
+	c->off = (struct ww_edges){f->in->off.t, f->in->off.n};
+	c->woken = (struct ww_edges){f->in->woken.t, f->in->woken.n};
+	c->sleep = (struct ww_edges){f->in->sleep.t, f->in->sleep.n};
+	c->gap = f->in->gap;
+	c->gaps = f->in->gaps;
+	c->pm_test = ww_scan_info(&r->scan, "pm_test", c->to_ns);
+	c->booted = before && after && strcmp(before, after) != 0;
+	c->stats = ww_scan_info(&r->scan, "suspend_stats", c->to_ns);
+	for (size_t i = 0; i < r->scan.infos; i++)
+		if (r->scan.info[i].t.lo_ns >= begin && r->scan.info[i].t.lo_ns <= c->to_ns &&
+		    strcmp(r->scan.info[i].key, "info") == 0 &&
+		    strcmp(r->scan.info[i].value, "refused") == 0)
+			c->told_refused = true;
+	rc = ww_cycle_judge(&r->scan, &f->line, c, f->regex, &r->cycle[r->cycles], f->err);
+	if (rc >= 0)
+		r->cycles++;
+	return rc;
+}
+
+static struct ww_cycle_in blank(struct ww_interval span)
+{
+	return (struct ww_cycle_in){
+		.request = WW_INTERVAL_NONE,
+		.request_end = WW_INTERVAL_NONE,
+		.wake = WW_INTERVAL_NONE,
+		.wake_end = WW_INTERVAL_NONE,
+		.end = WW_INTERVAL_NONE,
+		.to_ns = span.hi_ns,
+		.trace_ends = true,
+		.hint_mono_us = -1,
+	};
+}
+
+static bool is(const struct ww_mark *m, const char *kind)
+{
+	return strcmp(m->kind, kind) == 0;
+}
+
+/* The marks of the cycle that mark i requests. Texts are lent by the trace. */
+static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
+{
+	const struct ww_mark *m = ww_trace_mark(f->t, i);
+	uint32_t cycle = m->cycle;
+
+	c->request = m->t;
+	c->others_woken = f->others_woken;
+	for (i++; (m = ww_trace_mark(f->t, i)) != NULL; i++) {
+		if (is(m, WW_MARK_REQUEST)) {
+			c->to_ns = m->t.lo_ns;
+			c->trace_ends = false;
+			break;
+		}
+		if (m->cycle != cycle && m->cycle != 0)
+			continue;
+		if (is(m, WW_MARK_REQUEST_END) && !c->exit_text) {
+			c->request_end = m->t;
+			c->exit_text = m->text;
+		} else if (is(m, WW_MARK_WAKE) && !ww_iv_ok(c->wake)) {
+			c->wake = m->t;
+		} else if (is(m, WW_MARK_WAKE_END) && !c->wake_text) {
+			c->wake_end = m->t;
+			c->wake_text = m->text;
+		} else if (is(m, WW_MARK_CYCLE_END) && !c->end_text) {
+			c->end = m->t;
+			c->end_text = m->text;
+		}
+	}
+	/* A long idle tail teaches nothing more. */
+	if (ww_iv_ok(c->end) && c->to_ns - c->end.hi_ns > TAIL_NS) {
+		c->to_ns = c->end.hi_ns + TAIL_NS;
+		c->trace_ends = false;
+	}
+}
+
+static int campaign(struct finder *f)
+{
+	const struct ww_mark *m;
+	int rc = 0;
+
+	for (size_t i = 0; (m = ww_trace_mark(f->t, i)) != NULL; i++)
+		f->others_woken |= is(m, WW_MARK_WAKE);
+	for (size_t i = 0; rc >= 0 && (m = ww_trace_mark(f->t, i)) != NULL; i++) {
+		struct ww_cycle_in c = blank(f->r->span);
+
+		if (!is(m, WW_MARK_REQUEST))
+			continue;
+		take_marks(f, i, &c);
+		rc = judge_window(f, c.request.lo_ns - LEAD_NS, &c);
+	}
+	return rc;
+}
+
+/* Nobody said anything: a wake that was marked by hand lies within the silence. */
+static void wake_within(struct finder *f, struct ww_interval before, int64_t to,
+			struct ww_cycle_in *c)
+{
+	const struct ww_mark *m;
+
+	for (size_t i = 0; (m = ww_trace_mark(f->t, i)) != NULL; i++) {
+		if (m->t.hi_ns < before.lo_ns || m->t.lo_ns > to)
+			continue;
+		if (is(m, WW_MARK_WAKE) && !ww_iv_ok(c->wake))
+			c->wake = m->t;
+		else if (is(m, WW_MARK_WAKE_END) && !c->wake_text) {
+			c->wake_end = m->t;
+			c->wake_text = m->text;
+		}
+	}
+}
+
+static int watched(struct finder *f)
+{
+	const struct ww_scan *s = &f->r->scan;
+	int64_t quiet = 20 * s->cadence.median_ns;
+	size_t i = 0;
+	int rc = 0;
+
+	while (i < s->happenings && rc >= 0) {
+		const struct ww_happened *h = &s->happened[i];
+		struct ww_cycle_in c = blank(f->r->span);
+		int64_t from = h->before.lo_ns, end;
+
+		/* Old beats can come after the silence: it lies as far back as the sleep. */
+		if (s->stamped && h->slept_us > 0 && h->after.lo_ns - h->slept_us * 1000 < from)
+			from = h->after.lo_ns - h->slept_us * 1000;
+		c.hint_mono_us = h->mono_us;
+		end = h->after.hi_ns;
+		i++;
+		while (!s->stamped && i < s->happenings &&
+		       s->happened[i].before.lo_ns - end < CLUSTER_NS)
+			end = s->happened[i++].after.hi_ns;
+		if (i < s->happenings || f->r->span.hi_ns - end > TAIL_NS) {
+			c.to_ns = end + TAIL_NS;
+			c.trace_ends = false;
+		}
+		if (i < s->happenings && s->happened[i].before.lo_ns < c.to_ns)
+			c.to_ns = s->happened[i].before.lo_ns;
+		wake_within(f, (struct ww_interval){from, from}, end, &c);
+		rc = judge_window(f, from - LEAD_NS - WW_NS_PER_S, &c);
+	}
+	if (quiet < QUIET_NS)
+		quiet = QUIET_NS;
+	if (rc >= 0 && s->bytes && f->r->span.hi_ns - s->last.hi_ns > quiet) {
+		struct ww_cycle_in c = blank(f->r->span);
+
+		wake_within(f, s->last, c.to_ns, &c);
+		rc = judge_window(f, s->last.lo_ns - LEAD_NS, &c);
+	}
+	return rc;
+}
+
+static bool counts_as_failure(const struct ww_cycle_out *o, int latency)
+{
+	bool never = o->c.result == WW_RES_HUNG || o->c.result == WW_RES_RESET;
+
+	switch (latency) {
+	case WW_LAT_SUSPEND_ENTRY:
+		return o->c.result == WW_RES_REFUSED || o->c.result == WW_RES_ABORTED;
+	case WW_LAT_KERNEL:
+		return never && ww_iv_ok(o->c.event[WW_EV_HANDOFF]);
+	case WW_LAT_RESUME_TO_UART:
+		return never && ww_iv_ok(o->c.event[WW_EV_WAKE]) &&
+		       !ww_iv_ok(o->c.event[WW_EV_UART]);
+	case WW_LAT_RESUME_TO_USER:
+	case WW_LAT_RESUME_TO_STEADY:
+		return never && ww_iv_ok(o->c.event[WW_EV_WAKE]);
+	case WW_LAT_SILENCE:
+		return never;
+	default:
+		return false;
+	}
+}
+
+/* Cycles that woke, but not from the sleep that was asked for, are no sample. */
+static bool sample(const struct ww_cycle_out *o, int latency)
+{
+	int r = o->c.result;
+
+	if (!ww_iv_ok(o->c.latency[latency]) || counts_as_failure(o, latency))
+		return false;
+	if (latency == WW_LAT_SUSPEND_ENTRY)
+		return r != WW_RES_RESET && r != WW_RES_UNKNOWN;
+	return r == WW_RES_OK || r == WW_RES_PM_TEST;
+}
+
+static int summarise(struct ww_resume *r, struct ww_error *err)
+{
+	struct ww_interval *v = calloc(r->cycles + 1, sizeof(*v));
+	uint64_t bad = 0, judged = 0;
+	int rc = 0;
+
+	if (!v)
+		return ww_fail_nomem(err);
+	for (int l = 0; l < WW_LAT_COUNT && rc >= 0; l++) {
+		uint64_t failures = 0;
+		size_t n = 0;
+
+		for (size_t i = 0; i < r->cycles; i++) {
+			failures += counts_as_failure(&r->cycle[i], l);
+			if (sample(&r->cycle[i], l))
+				v[n++] = r->cycle[i].c.latency[l];
+		}
+		rc = ww_latency_summarise(v, n, failures, &r->summary[l], err);
+	}
+	free(v);
+	for (size_t i = 0; i < r->cycles; i++) {
+		int result = r->cycle[i].c.result;
+
+		r->results[result]++;
+		judged += result != WW_RES_UNKNOWN;
+		bad += result != WW_RES_UNKNOWN && result != WW_RES_OK && result != WW_RES_PM_TEST;
+	}
+	ww_clopper_pearson((int64_t)bad, (int64_t)judged, .95, &r->fail_ci[0], &r->fail_ci[1]);
+	return rc;
+}
+
+static int copy_text(char **out, const char *text, struct ww_error *err)
+{
+	*out = strdup(text ? text : "");
+	return *out ? 0 : ww_fail_nomem(err);
+}
+
+static int describe(struct ww_trace *t, struct ww_resume *r, struct ww_error *err)
+{
+	const char *offset = ww_trace_meta(t, "bench.utc_offset_s");
+	int rc;
+
+	r->span = ww_trace_span(t);
+	r->have_start =
+		ww_iv_ok(r->span) && ww_trace_wall(t, r->span.lo_ns, &r->start_real_ns) == 0;
+	r->utc_offset_s = offset ? strtoll(offset, NULL, 10) : 0;
+	rc = copy_text(&r->zone, ww_trace_meta(t, "bench.timezone"), err);
+	return rc < 0 ? rc : copy_text(&r->path, ww_trace_path(t), err);
+}
+
+/* What the DUT said last of each thing, in the order in which it first said them. */
+static int collect_dut(struct ww_resume *r, struct ww_error *err)
+{
+	const struct ww_scan *s = &r->scan;
+
+	for (size_t i = 0; i < s->infos; i++) {
+		size_t k = 0;
+		int rc;
+
+		if (strcmp(s->info[i].key, "info") == 0)
+			continue;
+		while (k < r->dut_n && strcmp(r->dut[2 * k], s->info[i].key) != 0)
+			k++;
+		if (k == r->dut_n) {
+			rc = ww_grow(&r->dut, &r->dut_cap, k, 2 * sizeof(*r->dut), err);
+			if (rc < 0)
+				return rc;
+			r->dut[2 * r->dut_n++] = s->info[i].key;
+		}
+		r->dut[2 * k + 1] = s->info[i].value;
+	}
+	return 0;
+}
+
+static int find_all(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
+		    const void *regex, struct ww_error *err)
+{
+	struct finder f = {.t = t, .r = r, .in = in, .regex = regex, .err = err};
+	bool requested = false;
+	int rc;
+
+	for (size_t i = 0; i < ww_trace_mark_count(t); i++)
+		requested |= is(ww_trace_mark(t, i), WW_MARK_REQUEST);
+	rc = requested ? campaign(&f) : watched(&f);
+	ww_window_free(&f.line);
+	ww_window_free(&f.console);
+	return rc;
+}
+
+int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struct ww_resume **out,
+		  struct ww_error *err)
+{
+	const char *pattern = WW_OPT(opt, handoff, NULL);
+	struct ww_resume *r = calloc(1, sizeof(*r));
+	struct ww_resume_input in = {0};
+	regex_t regex;
+	int rc;
+
+	if (!r)
+		return ww_fail_nomem(err);
+	if (pattern && regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
+		free(r);
+		return ww_fail(err, -EINVAL,
+			       "%s: not a POSIX extended regular expression (see regex(7))",
+			       pattern);
+	}
+	rc = ww_resume_gather(t, opt, &in, err);
+	if (rc >= 0)
+		rc = describe(t, r, err);
+	if (rc >= 0)
+		rc = copy_text(&r->port, in.port->name, err);
+	if (rc >= 0)
+		rc = ww_scan_line(t, in.port, opt, &r->scan, err);
+	if (rc >= 0)
+		rc = find_all(t, r, &in, pattern ? &regex : NULL, err);
+	if (rc >= 0)
+		rc = ww_resume_power(t, r, err);
+	if (rc >= 0)
+		rc = summarise(r, err);
+	if (rc >= 0)
+		rc = collect_dut(r, err);
+	if (rc >= 0) {
+		r->skew = ww_skew_fit(&r->scan.skew);
+		rc = ww_resume_notes(t, r, &in, err);
+	}
+	ww_resume_input_free(&in);
+	if (pattern)
+		regfree(&regex);
+	if (rc < 0) {
+		ww_resume_free(r);
+		return rc;
+	}
+	*out = r;
+	return 0;
+}
+
+void ww_resume_free(struct ww_resume *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->cycles; i++)
+		ww_cycle_out_free(&r->cycle[i]);
+	free(r->cycle);
+	ww_scan_free(&r->scan);
+	ww_notes_free(&r->notes);
+	free(r->dut);
+	free(r->zone);
+	free(r->port);
+	free(r->path);
+	free(r);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Suspend/resume cycles, internal. Two passes: the scan reads the whole line once
+ * in constant memory and learns what the beats are, their cadence, the DUT's clock
+ * and where something happened; then each cycle's own stretch (its window) is read
+ * into arrays and judged by pure functions.
+ */
+#ifndef WW_ANALYSIS_RESUME_H
+#define WW_ANALYSIS_RESUME_H
+
+#include "base/base.h"
+#include "base/str.h"
+#include "text/beat.h"
+
+/* A DUT's tty buffers a page, and a UART's FIFO stands behind it. */
+#define WW_TTY_BUFFER 4096
+#define WW_TTY_FIFO   256
+
+/* BOOTTIME - MONOTONIC grows by less than this only by reading it. */
+#define WW_SLEPT_US 10000
+
+/* ------------------------------------------------------------ small arrays */
+
+/* Make room for one more of n elements; p is moved. */
+int ww_grow(void *p, size_t *cap, size_t n, size_t size, struct ww_error *err);
+
+/* Sentences, each once. */
+struct ww_notes {
+	char **p;
+	size_t n, cap;
+};
+int ww_notes_add(struct ww_notes *v, struct ww_error *err, const char *fmt, ...) WW_PRINTF(3, 4);
+void ww_notes_free(struct ww_notes *v);
+
+/* --------------------------------------------------------------- statistics */
+
+/*
+ * Summary of n latencies (ns; a mid is the middle of its interval) and of
+ * cycles that never ended, which rank as +infinity.
+ */
+int ww_latency_summarise(const struct ww_interval *v, size_t n, uint64_t failures,
+			 struct ww_latency_summary *out, struct ww_error *err);
+
+/* The DUT's clock against the bench's: one skew, an offset for each waking stretch. */
+struct ww_hull_point {
+	double s, r; /* ns since the stretch's first point: DUT, bench */
+};
+
+struct ww_stretch {
+	int64_t s0_us;	  /* MONOTONIC of the first point */
+	int64_t r0_ns;	  /* bench time of the first point */
+	int64_t slept_us; /* sleep before this stretch by the DUT's own clocks */
+	bool fresh;	  /* the DUT booted anew before it */
+	uint64_t n;
+	double sum_s, sum_r;
+	size_t hull_n, hull_cap;
+	struct ww_hull_point *hull; /* lower convex hull */
+};
+
+struct ww_skew {
+	size_t n, cap;
+	struct ww_stretch *stretch;
+};
+
+int ww_skew_point(struct ww_skew *k, bool begins, bool fresh, int64_t mono_us, int64_t slept_us,
+		  int64_t host_ns, struct ww_error *err);
+/* Relative skew alpha of host = (1 + alpha) dut, NaN with too little data. */
+double ww_skew_fit(const struct ww_skew *k);
+/* Bench time spent asleep between stretch i-1 and i, ns; NaN for i = 0 and after a boot. */
+double ww_skew_slept(const struct ww_skew *k, double alpha, size_t i);
+void ww_skew_free(struct ww_skew *k);
+
+/* ----------------------------------------------------------------- the line */
+
+struct ww_cadence {
+	int64_t median_ns;    /* between two beats on the wire */
+	int64_t limit_ns;     /* longer is a gap */
+	int64_t dut_limit_ns; /* the same for the stamps' own spacing */
+	int64_t width_ns;     /* typical width of a byte's interval */
+};
+
+struct ww_info_line {
+	struct ww_interval t;
+	char *key, *value;
+};
+
+/* Something happened between two beats. */
+struct ww_happened {
+	struct ww_interval before, after;
+	int64_t mono_us; /* stamp of the beat after, -1 plain */
+	int64_t slept_us;
+	bool reset;
+};
+
+/* What the whole line taught. */
+struct ww_scan {
+	uint64_t bytes, beats, others, between, lost, tails;
+	bool stamped;
+	uint8_t is_beat[256]; /* plain: bytes that are beats */
+	int mode;	      /* enum ww_beat_mode in force */
+	bool line_idles;      /* plain beats slower than the line: nothing waits in a buffer */
+	int64_t char_ns;      /* time of a character, 0 unknown */
+	struct ww_cadence cadence;
+	struct ww_interval first, last; /* bytes */
+	struct ww_info_line *info;
+	size_t infos, infos_cap;
+	struct ww_happened *happened; /* silences (plain) or sleeps (stamped), in order */
+	size_t happenings, happened_cap;
+	struct ww_skew skew;
+	bool getty;
+};
+
+int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
+		 const struct ww_resume_options *opt, struct ww_scan *out, struct ww_error *err);
+void ww_scan_free(struct ww_scan *s);
+/* Value of the last line of a key that came at or before t (NULL: none). */
+const char *ww_scan_info(const struct ww_scan *s, const char *key, int64_t at_ns);
+
+/* --------------------------------------------------------------- one window */
+
+enum ww_class { WW_CL_TEXT = 0, WW_CL_BEAT, WW_CL_INFO, WW_CL_FRAGMENT };
+
+struct ww_rbeat {
+	size_t at; /* its first byte */
+	uint32_t len;
+	uint32_t seq;
+	int64_t mono_us, sleep_us;
+};
+
+struct ww_window {
+	size_t n, cap;
+	int64_t *lo, *hi;
+	uint8_t *data, *cls;
+	size_t beats, beats_cap;
+	struct ww_rbeat *beat;
+	bool stamped;
+};
+
+int ww_window_add(struct ww_window *w, size_t n, const int64_t *lo, const int64_t *hi,
+		  const uint8_t *data, struct ww_error *err);
+/* Tell beats, information lines, text and broken beats apart. */
+int ww_window_classify(struct ww_window *w, const struct ww_scan *s, struct ww_error *err);
+void ww_window_reset(struct ww_window *w);
+void ww_window_free(struct ww_window *w);
+
+static inline struct ww_interval ww_window_t(const struct ww_window *w, size_t i)
+{
+	return (struct ww_interval){w->lo[i], w->hi[i]};
+}
+
+/* ---------------------------------------------------------------- one cycle */
+
+struct ww_edges {
+	const struct ww_interval *t;
+	size_t n;
+};
+
+/* What is known of a cycle beside the line. Intervals: lo > hi where not observed. */
+struct ww_cycle_in {
+	uint32_t n;
+	struct ww_interval request, request_end, wake, wake_end, end;
+	const char *exit_text, *wake_text, *end_text; /* NULL none */
+	bool others_woken; /* other cycles of the campaign have a wake command */
+	/* Edges of lines by their role: rail or power LED, wake line, sleep indicator. */
+	struct ww_edges off, woken, sleep;
+	const struct ww_window *console; /* may be NULL */
+	int64_t to_ns;			 /* end of what belongs to this cycle */
+	bool trace_ends;		 /* to_ns is the end of the trace */
+	int64_t hint_mono_us;		 /* stamp of the first beat after the sleep, -1 unknown */
+	const struct ww_gap *gap;	 /* bytes that were lost */
+	size_t gaps;
+	const char *pm_test; /* NULL or "none": none */
+	bool booted;	     /* another boot_id came */
+	bool told_refused;   /* the DUT said that its kernel refused */
+	const char *stats;   /* its suspend_stats, may be NULL */
+};
+
+struct ww_cycle_out {
+	struct ww_cycle c;
+	struct ww_str reason;
+	struct ww_stall *stall;
+	size_t stalls_cap;
+	/* What notes are made of. */
+	bool queued;	   /* the first beat may have waited behind old ones */
+	bool text_no_hand; /* text but no hand-over message */
+	bool only_uart;
+	bool wake_line;	    /* the wake was seen on a line */
+	bool lost;	    /* bytes are missing where it matters */
+	int64_t pause_ns;   /* plain stream: pause within what can have been buffered, 0 none */
+	int64_t user_by_ns; /* plain stream: user space ran this long after uart at the latest */
+	uint64_t lost_beats;
+	int64_t slept_us; /* by the DUT's clocks, -1 unknown */
+};
+
+/* regex: regex_t of <regex.h>, or NULL for the built-in list. */
+int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const struct ww_cycle_in *in,
+		   const void *regex, struct ww_cycle_out *out, struct ww_error *err);
+void ww_cycle_out_free(struct ww_cycle_out *o);
+
+/* What lies between the last beat before and the first byte after: see resume_cycle.c. */
+struct ww_silence {
+	int kind;     /* enum ww_silence_kind */
+	size_t last;  /* last byte of the living line, SIZE_MAX none */
+	size_t uart;  /* first byte of it afterwards, SIZE_MAX none */
+	size_t first; /* beat (index of beats) that user space surely wrote after, SIZE_MAX none */
+	int64_t slept_us;
+};
+enum ww_silence_kind {
+	WW_SIL_NONE = 0,
+	WW_SIL_SLEEP,
+	WW_SIL_RESET,
+	WW_SIL_PAUSE,
+	WW_SIL_PLAIN,
+	WW_SIL_FOREVER
+};
+void ww_silence_find(const struct ww_scan *s, const struct ww_window *w,
+		     const struct ww_cycle_in *in, struct ww_silence *out);
+
+/*
+ * Text of the boot loader in (after_ns, before byte `until`): its first byte and the
+ * end of the hand-over message. until SIZE_MAX: to the end.
+ */
+int ww_text_events(const struct ww_window *w, size_t from, size_t until, int64_t until_ns,
+		   const struct ww_interval *wake, const void *regex, struct ww_interval *firmware,
+		   struct ww_interval *handoff, struct ww_error *err);
+
+/* Starvation and the return of the cadence from beat u0 on. */
+int ww_cadence_after(const struct ww_scan *s, const struct ww_window *w, size_t u0,
+		     struct ww_cycle_out *out, struct ww_error *err);
+
+/* ----------------------------------------------------------------- the whole */
+
+struct ww_resume {
+	struct ww_cycle_out *cycle;
+	size_t cycles, cap;
+	struct ww_latency_summary summary[WW_LAT_COUNT];
+	struct ww_scan scan;
+	struct ww_notes notes;
+	const char **dut; /* key, value, key, value */
+	size_t dut_n, dut_cap;
+	/* Copies for the report. */
+	struct ww_interval span;
+	int64_t start_real_ns;
+	bool have_start;
+	int64_t utc_offset_s;
+	char *zone, *port, *path;
+	double skew; /* relative; NaN unknown */
+	double fail_ci[2];
+	uint64_t results[WW_RES_COUNT];
+};
+
+/* Power: off, settled, energy and watts asleep of the cycles found. */
+int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *err);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* What was assumed, not observed or left out, in sentences. */
+#include "analysis/resume_input.h"
+
+#include <math.h>
+
+#define NOTE(...)                                                                                  \
+	do {                                                                                       \
+		int rc_ = ww_notes_add(v, err, __VA_ARGS__);                                       \
+		if (rc_ < 0)                                                                       \
+			return rc_;                                                                \
+	} while (0)
+
+static size_t count(const struct ww_resume *r, int event)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->cycles; i++)
+		n += ww_iv_ok(r->cycle[i].c.event[event]);
+	return n;
+}
+
+static int note_found(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
+{
+	const struct ww_scan *s = &r->scan;
+
+	if (s->bytes == 0)
+		NOTE("%s: not one byte was recorded", r->port);
+	else if (s->beats == 0)
+		NOTE("%s: no heartbeat was found among %llu bytes", r->port,
+		     (unsigned long long)s->bytes);
+	else if (r->cycles == 0)
+		NOTE("no cycle was found: no suspend was requested and the beat never fell silent");
+	if (s->bytes && !s->stamped && s->infos == 0 && r->cycles && !count(r, WW_EV_REQUEST))
+		NOTE("plain beats, no request marked: each silence is taken for a sleep");
+	return 0;
+}
+
+static int note_plain(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
+{
+	const struct ww_scan *s = &r->scan;
+	int64_t pause = 0, by = 0;
+	bool only = false;
+
+	for (size_t i = 0; i < r->cycles; i++) {
+		only |= r->cycle[i].only_uart;
+		if (r->cycle[i].pause_ns > pause)
+			pause = r->cycle[i].pause_ns;
+		if (r->cycle[i].user_by_ns > by)
+			by = r->cycle[i].user_by_ns;
+	}
+	if (s->line_idles && r->cycles)
+		NOTE("plain beats slower than the line: it falls idle between two, so that at most "
+		     "one can have waited in the DUT's buffer; the first beat is one of the first "
+		     "two bytes");
+	if (!only)
+		return 0;
+	NOTE("plain beats %s: bytes that waited in the DUT's buffer leave as soon as its UART's "
+	     "driver has resumed, so they prove \"uart\", not user space; first_beat and "
+	     "resume_to_user are not given. What helps: stamped beats, or --mode drain or reopen "
+	     "if they were sent so",
+	     s->mode == WW_BEAT_STREAM ? "in stream mode" : "of unknown mode");
+	if (by)
+		NOTE("user space ran at the latest %lld ms after uart (more bytes had come by then "
+		     "than a buffer of %d and a FIFO of %d hold)",
+		     (long long)((by + 999999) / 1000000), WW_TTY_BUFFER, WW_TTY_FIFO);
+	if (pause)
+		NOTE("the line paused for up to %lld ms after uart: tasks that were not thawed "
+		     "yet, "
+		     "or starvation; plain beats do not tell which",
+		     (long long)(pause / 1000000));
+	return 0;
+}
+
+static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
+{
+	size_t wakes = count(r, WW_EV_WAKE), hands = count(r, WW_EV_HANDOFF), texts = 0, queued = 0;
+	size_t back = count(r, WW_EV_UART);
+
+	for (size_t i = 0; i < r->cycles; i++) {
+		texts += r->cycle[i].text_no_hand;
+		queued += r->cycle[i].queued;
+	}
+	if (back == 0)
+		return 0;
+	if (wakes == 0)
+		NOTE("the wake was not observed (no wake command, no line with role=wake): "
+		     "latencies "
+		     "from it are not given; \"silence\" is the time from the last beat to the "
+		     "first, "
+		     "sleep and all");
+	if (hands && wakes < hands)
+		NOTE("without a wake \"firmware\" is bounded only: from the boot loader's first "
+		     "byte "
+		     "or from the last beat to the hand-over");
+	if (texts)
+		NOTE("%llu cycle%s with text but no hand-over message: firmware and kernel are one "
+		     "phase (name the message: --handoff REGEX)",
+		     (unsigned long long)texts, texts == 1 ? "" : "s");
+	else if (hands == 0)
+		NOTE("no boot loader's text on %s: firmware and kernel are one phase (a serial "
+		     "console "
+		     "helps: --console)",
+		     r->port);
+	if (queued)
+		NOTE("in %llu cycle%s the first beat queued behind older ones: user space ran "
+		     "between "
+		     "uart and it",
+		     (unsigned long long)queued, queued == 1 ? "" : "s");
+	return 0;
+}
+
+static int note_line(const struct ww_resume *r, const struct ww_resume_input *in,
+		     struct ww_notes *v, struct ww_error *err)
+{
+	const struct ww_scan *s = &r->scan;
+
+	if (s->lost)
+		NOTE("%llu beats were lost (jumps of the sequence number): not starvation",
+		     (unsigned long long)s->lost);
+	if (s->getty)
+		NOTE("a login prompt came on %s: a getty on the DUT's port takes and echoes bytes "
+		     "and "
+		     "defeats reopen; stop it (systemctl stop serial-getty@...)",
+		     r->port);
+	else if (s->between > 100 && s->between * 100 > s->bytes)
+		NOTE("%llu bytes on %s are no beats: another writer (a console, a getty) shares "
+		     "the "
+		     "port and disturbs the cadence",
+		     (unsigned long long)s->between, r->port);
+	if (in->gaps)
+		NOTE("%s lost bytes %llu times (%s ...): see wwtrace export --what gaps", r->port,
+		     (unsigned long long)in->gaps, in->gap[0].reason);
+	if (s->mode != WW_BEAT_UNKNOWN && !s->stamped && ww_scan_info(s, "mode", WW_TIME_MAX))
+		NOTE("mode %s, as the DUT says", ww_scan_info(s, "mode", WW_TIME_MAX));
+	return 0;
+}
+
+static bool doubtful(const char *clocksource)
+{
+	return clocksource &&
+	       (strcmp(clocksource, "jiffies") == 0 || strcmp(clocksource, "acpi_pm") == 0);
+}
+
+static int note_clocks(struct ww_trace *t, const struct ww_resume *r, struct ww_notes *v,
+		       struct ww_error *err)
+{
+	const char *dut = ww_scan_info(&r->scan, "clocksource", WW_TIME_MAX);
+	const char *bench = ww_trace_meta(t, "bench.clocksource");
+	bool slept = false;
+
+	if (doubtful(dut))
+		NOTE("warning: the DUT's clocksource is %s: its stamps are coarse and may be wrong "
+		     "around a sleep",
+		     dut);
+	if (doubtful(bench))
+		NOTE("warning: the bench's clocksource is %s: its time stamps are doubtful", bench);
+	for (size_t i = 0; i < r->cycles; i++)
+		slept |= r->cycle[i].slept_us >= 0;
+	if (slept)
+		NOTE("dut_asleep is what the DUT's kernel believes; where it comes from an RTC it "
+		     "has "
+		     "steps of 1 s");
+	if (r->results[WW_RES_UNKNOWN])
+		NOTE("%llu cycle%s unknown: not in the statistics",
+		     (unsigned long long)r->results[WW_RES_UNKNOWN],
+		     r->results[WW_RES_UNKNOWN] == 1 ? "" : "s");
+	if (ww_trace_state(t) == WW_TRACE_UNCLOSED)
+		NOTE("the recording was not closed: everything up to its last commit is here");
+	return 0;
+}
+
+int ww_resume_notes(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
+		    struct ww_error *err)
+{
+	int rc = note_found(r, &r->notes, err);
+
+	if (rc >= 0)
+		rc = note_plain(r, &r->notes, err);
+	if (rc >= 0)
+		rc = note_events(r, &r->notes, err);
+	if (rc >= 0)
+		rc = note_line(r, in, &r->notes, err);
+	if (rc >= 0)
+		rc = note_clocks(t, r, &r->notes, err);
+	return rc;
+}
