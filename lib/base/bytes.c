@@ -3,14 +3,15 @@
 
 const uint8_t *ww_rd_take(struct ww_rd *r, size_t n)
 {
-	const uint8_t *p = r->p + r->at;
-
 	if (r->bad || n > r->n - r->at) {
 		r->bad = true;
 		return NULL;
 	}
+	/* Adding nothing to a null pointer is undefined too. */
+	if (!r->p)
+		return NULL;
 	r->at += n;
-	return p;
+	return r->p + r->at - n;
 }
 
 uint64_t ww_rd_le(struct ww_rd *r, unsigned bytes)

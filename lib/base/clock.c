@@ -65,6 +65,15 @@ int64_t ww_add_sat(int64_t a, int64_t b)
 	return r;
 }
 
+static int64_t sub_sat(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	if (__builtin_sub_overflow(a, b, &r))
+		return b < 0 ? INT64_MAX : INT64_MIN;
+	return r;
+}
+
 struct ww_interval ww_iv_since(struct ww_interval to, struct ww_interval from)
 {
 	struct ww_interval d;
@@ -73,10 +82,10 @@ struct ww_interval ww_iv_since(struct ww_interval to, struct ww_interval from)
 		return WW_INTERVAL_NONE;
 	d.lo_ns = from.hi_ns == WW_TIME_MAX || to.lo_ns == WW_TIME_MIN
 			  ? WW_TIME_MIN
-			  : ww_add_sat(to.lo_ns, -from.hi_ns);
+			  : sub_sat(to.lo_ns, from.hi_ns);
 	d.hi_ns = from.lo_ns == WW_TIME_MIN || to.hi_ns == WW_TIME_MAX
 			  ? WW_TIME_MAX
-			  : ww_add_sat(to.hi_ns, -from.lo_ns);
+			  : sub_sat(to.hi_ns, from.lo_ns);
 	return d;
 }
 

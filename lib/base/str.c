@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/str.h"
 
-#include <ctype.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -25,8 +24,10 @@ static bool reserve(struct ww_str *s, size_t more)
 	size_t cap = s->cap ? s->cap : 64;
 	char *p;
 
-	if (s->bad)
+	if (s->bad || more > SIZE_MAX / 4 - s->n) {
+		s->bad = true;
 		return false;
+	}
 	if (s->n + more + 1 <= s->cap)
 		return true;
 	while (cap < s->n + more + 1)
@@ -64,6 +65,8 @@ void ww_str_addf(struct ww_str *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
+	if (n < 0)
+		s->bad = true;
 	if (n < 0 || !reserve(s, (size_t)n))
 		return;
 	va_start(ap, fmt);
@@ -209,25 +212,39 @@ void ww_str_time(struct ww_str *s, int64_t real_ns, int32_t offset_s)
 
 double ww_strtod(const char *s, const char **end)
 {
+	/* Any double in fixed notation; longer texts are no numbers of ours. */
+	enum { MOST = 800 };
 	const char *point = localeconv()->decimal_point;
-	char buf[128], *stop, *dot;
-	size_t n = 0, skip = strspn(s, " \t");
+	char buf[MOST + 16], *stop, *dot = NULL;
+	size_t skip = strspn(s, " \t\n\v\f\r"), more = strlen(point), n = 0, used;
 	double v;
 
-	while (n < sizeof(buf) - 8 && s[skip + n] &&
-	       (isalnum((unsigned char)s[skip + n]) || strchr("+-.", s[skip + n]))) {
-		if (s[skip + n] == 'x' || s[skip + n] == 'X')
+	if (more > 8)
+		more = 1;
+	for (const char *p = s + skip; n < MOST && *p; p++) {
+		/* Letters: e, inf, nan; not the x of hexadecimals. */
+		if (*p == '.' && !dot) {
+			dot = buf + n;
+			memcpy(dot, more == 1 && strlen(point) > 1 ? "." : point, more);
+			n += more;
+		} else if ((*p >= '0' && *p <= '9') || *p == '+' || *p == '-' ||
+			   strchr("einfatyEINFATY", *p)) {
+			buf[n++] = *p;
+		} else {
 			break;
-		buf[n] = s[skip + n];
-		n++;
+		}
 	}
 	buf[n] = '\0';
-	dot = strchr(buf, '.');
-	if (dot && strlen(point) == 1)
-		*dot = *point;
 	v = strtod(buf, &stop);
+	used = (size_t)(stop - buf);
+	if (dot && stop > dot)
+		used -= more - 1;
+	if (n >= MOST) {
+		used = 0;
+		v = NAN;
+	}
 	if (end)
-		*end = stop == buf ? s : s + skip + (stop - buf);
+		*end = used ? s + skip + used : s;
 	return v;
 }
 

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <strings.h>
 
 static int hex(char c)
 {
@@ -104,6 +105,12 @@ const char *ww_uri_get(struct ww_uri *u, const char *key, const char *dflt)
 	return v;
 }
 
+/* What the user wrote in front of the options. */
+static const char *label(const struct ww_uri *u)
+{
+	return *u->driver ? u->driver : u->place;
+}
+
 int ww_uri_num(struct ww_uri *u, const char *key, double lo, double hi, double *value,
 	       struct ww_error *err)
 {
@@ -119,7 +126,7 @@ int ww_uri_num(struct ww_uri *u, const char *key, double lo, double hi, double *
 		ww_num_text(a, sizeof(a), lo);
 		ww_num_text(b, sizeof(b), hi);
 		return ww_fail(err, -EINVAL, "%s: option %s=%s: expected a number from %s to %s",
-			       u->driver, key, v, a, b);
+			       label(u), key, v, a, b);
 	}
 	*value = d;
 	return 1;
@@ -135,11 +142,12 @@ int ww_uri_int(struct ww_uri *u, const char *key, int64_t lo, int64_t hi, int64_
 	if (!v)
 		return 0;
 	errno = 0;
-	d = strtoll(v, &end, 0);
+	/* 010 is ten: nobody means octal here. */
+	d = strtoll(v, &end, strncasecmp(v, "0x", 2) == 0 ? 16 : 10);
 	if (end == v || *end || errno || d < lo || d > hi)
 		return ww_fail(err, -EINVAL,
 			       "%s: option %s=%s: expected a whole number from %lld to %lld",
-			       u->driver, key, v, (long long)lo, (long long)hi);
+			       label(u), key, v, (long long)lo, (long long)hi);
 	*value = d;
 	return 1;
 }
@@ -153,7 +161,7 @@ int ww_uri_dur(struct ww_uri *u, const char *key, int64_t *ns, struct ww_error *
 	if (ww_duration_parse(v, ns, NULL) < 0)
 		return ww_fail(err, -EINVAL,
 			       "%s: option %s=%s: expected a duration such as 500ms, 2s or 1m30s",
-			       u->driver, key, v);
+			       label(u), key, v);
 	return 1;
 }
 
@@ -161,8 +169,8 @@ int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error
 {
 	for (size_t i = 0; i < u->options; i++)
 		if (!u->option[i].used)
-			return ww_fail(err, -EINVAL, "%s: unknown option %s (known: %s)",
-				       *u->driver ? u->driver : u->place, u->option[i].key, known);
+			return ww_fail(err, -EINVAL, "%s: unknown option %s (known: %s)", label(u),
+				       u->option[i].key, known);
 	return 0;
 }
 
