@@ -31,6 +31,7 @@ void ww_late_add(struct ww_late *h, int64_t late_ns)
 int64_t ww_late_quantile(const struct ww_late *h, double q)
 {
 	uint64_t want = (uint64_t)((double)h->n * q), seen = 0;
+	int64_t end;
 	unsigned i;
 
 	if (!h->n)
@@ -46,8 +47,8 @@ int64_t ww_late_quantile(const struct ww_late *h, double q)
 	i += 5;
 	if (i / 4 >= 60)
 		return h->max_ns;
-	q = (double)(((INT64_C(4) + (i & 3)) << (i / 4)) / 4 - 1);
-	return q > (double)h->max_ns ? h->max_ns : (int64_t)q;
+	end = ((INT64_C(4) + (i & 3)) << (i / 4 - 2)) - 1;
+	return end > h->max_ns ? h->max_ns : end;
 }
 
 /* ------------------------------------------------------------ to the outside */
