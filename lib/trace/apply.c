@@ -23,8 +23,9 @@ struct ww_apply {
 /* Members of all objects in one statement: SQLite parses the text once. */
 #define MEMBERS(X)                                                                                 \
 	X(type)                                                                                    \
-	X(format) X(id) X(kind) X(name) X(uri) X(driver) X(model) X(serial) X(firmware) X(notes)   \
-		X(role) X(period_ns) X(window_ns) X(delay_min_ns) X(delay_max_ns) X(transport) X(  \
+	X(format)                                                                                  \
+	X(id) X(kind) X(name) X(uri) X(driver) X(model) X(serial) X(firmware) X(notes) X(role)     \
+		X(period_ns) X(window_ns) X(delay_min_ns) X(delay_max_ns) X(transport) X(          \
 			transport_delay_min_ns) X(transport_delay_max_ns) X(transport_char_ns)     \
 			X(transport_settings) X(source) X(quantity) X(unit) X(semantics) X(scale)  \
 				X(offset) X(resolution) X(acc_abs) X(acc_rel) X(wrap) X(cycle)     \

@@ -1,68 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a trace as a stream: JSON lines, or the same objects and blocks in frames. */
 #include "trace/writer.h"
+#include "trace/output.h"
 #include "base/bytes.h"
-
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
 
 #define FLUSH_BYTES (256u * 1024)
 
-/*
- * write(2) to a pipe without a reader raises SIGPIPE. The library owns no signal:
- * it blocks this one here and takes away what its own write raised.
- */
-static ssize_t write_quietly(int fd, const void *p, size_t n)
-{
-	sigset_t pipe_set, old, pending;
-	struct timespec now = {0};
-	bool was_pending;
-	ssize_t rc;
-	int no;
-
-	sigemptyset(&pipe_set);
-	sigaddset(&pipe_set, SIGPIPE);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGPIPE) == 1;
-	pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
-	rc = write(fd, p, n);
-	no = errno;
-	if (rc < 0 && no == EPIPE && !was_pending)
-		while (sigtimedwait(&pipe_set, NULL, &now) < 0 && errno == EINTR)
-			;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	errno = no;
-	return rc;
-}
-
 static int flush(struct ww_writer *w, struct ww_error *err)
 {
-	size_t done = 0;
+	int rc = w->out.bad ? ww_fail_nomem(err)
+			    : ww_write_all(w->fd, w->out.p, w->out.n, "stream", err);
 
-	if (w->out.bad)
-		return ww_fail_nomem(err);
-	while (done < w->out.n) {
-		ssize_t n = write_quietly(w->fd, w->out.p + done, w->out.n - done);
-
-		if (n >= 0) {
-			done += (size_t)n;
-		} else if (errno == EAGAIN) {
-			struct pollfd p = {.fd = w->fd, .events = POLLOUT};
-
-			poll(&p, 1, -1);
-		} else if (errno == EPIPE) {
-			return ww_fail(err, -EPIPE, "stream: its reader has gone away");
-		} else if (errno != EINTR) {
-			int no = errno;
-
-			return ww_fail(err, -no, "stream: %s", strerror(no));
-		}
-	}
-	ww_str_reset(&w->out);
-	return 0;
+	if (rc == 0)
+		ww_str_reset(&w->out);
+	return rc;
 }
 
 static int flush_if_large(struct ww_writer *w, struct ww_error *err)
