@@ -331,12 +331,25 @@ static int note(struct replay *s, const struct ww_source_info *info, struct ww_e
 	return 0;
 }
 
+static void find_span(struct replay *s)
+{
+	struct ww_interval span = ww_trace_span(s->trace);
+	const struct ww_anchor *a = ww_trace_anchor(s->trace, 0);
+
+	if (!ww_iv_ok(span))
+		return;
+	s->first_ns = span.lo_ns;
+	s->last_ns = span.hi_ns;
+	/* A first byte may have an open beginning. */
+	if (span.lo_ns == WW_TIME_MIN)
+		s->first_ns = a && a->boot_ns < span.hi_ns ? a->boot_ns : span.hi_ns;
+}
+
 static int open_parts(struct replay *s, struct ww_uri *uri, struct ww_error *err)
 {
 	const char *name = ww_uri_get(uri, "source", NULL);
 	const struct ww_source_info *found;
 	struct ww_source_info info;
-	struct ww_interval span;
 	int rc;
 
 	if (!s->uri)
@@ -357,9 +370,7 @@ static int open_parts(struct replay *s, struct ww_uri *uri, struct ww_error *err
 		return name ? -ENOENT : -ENODATA;
 	info = *found;
 	s->id = info.id;
-	span = ww_trace_span(s->trace);
-	s->first_ns = ww_iv_ok(span) ? span.lo_ns : 0;
-	s->last_ns = ww_iv_ok(span) ? span.hi_ns : 0;
+	find_span(s);
 	rc = copy_channels(s, err);
 	if (rc >= 0)
 		rc = note(s, &info, err);
