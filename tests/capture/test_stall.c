@@ -38,8 +38,8 @@ static void stall(void)
 }
 
 /* The program's own functions come before the C library's, for SQLite too. */
-int fsync(int fd);
-int fdatasync(int fd);
+WW_API int fsync(int fd);
+WW_API int fdatasync(int fd);
 
 int fsync(int fd)
 {
@@ -79,7 +79,7 @@ static pid_t feeder(int master)
 	_exit(0);
 }
 
-static void record(const char *path, const char *port, const char *dead)
+static void record(const char *path, const char *port, const char *dead, int master)
 {
 	struct ww_recorder_options opt = {.size = sizeof(opt), .path = path};
 	int64_t until = ww_clock_now_ns() + 20 * WW_NS_PER_S;
@@ -87,6 +87,8 @@ static void record(const char *path, const char *port, const char *dead)
 	struct ww_recorder *r;
 	struct ww_live l = {0};
 	char uri[128];
+	int status;
+	pid_t pid;
 
 	unlink(path);
 	if (ww_recorder_new(&opt, &r, &err) < 0 || ww_recorder_add(r, port, "port", &err) < 0)
@@ -98,6 +100,7 @@ static void record(const char *path, const char *port, const char *dead)
 	}
 	if (ww_recorder_start(r, &err) < 0)
 		fail_msg("%s", err.text);
+	pid = feeder(master);
 	while (l.n < BYTES && ww_clock_now_ns() < until) {
 		struct pollfd p = {.fd = ww_recorder_fd(r), .events = POLLIN};
 
@@ -107,6 +110,8 @@ static void record(const char *path, const char *port, const char *dead)
 		ww_recorder_live(r, 0, &l);
 	}
 	assert_int_equal(l.n, BYTES);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
 	if (ww_recorder_stop(r, &err) < 0)
 		fail_msg("%s", err.text);
 	ww_recorder_free(r);
@@ -145,18 +150,14 @@ static double widths(const char *path)
 
 static double one_run(const char *path, int64_t ns, bool with_dead_meter)
 {
-	int master, slave, dead_master, dead_slave, status;
+	int master, slave, dead_master, dead_slave;
 	char port[64], dead[64];
-	pid_t pid;
 
 	assert_int_equal(openpty(&master, &slave, port, NULL, NULL), 0);
 	assert_int_equal(openpty(&dead_master, &dead_slave, dead, NULL, NULL), 0);
 	atomic_store(&stall_ns, ns);
-	pid = feeder(master);
-	record(path, port, with_dead_meter ? dead : NULL);
+	record(path, port, with_dead_meter ? dead : NULL, master);
 	atomic_store(&stall_ns, 0);
-	waitpid(pid, &status, 0);
-	assert_int_equal(status, 0);
 	close(master);
 	close(slave);
 	close(dead_master);
