@@ -514,13 +514,16 @@ class Dut:
 
     def refuse(self, on=True):
         """A USB device that the kernel will not suspend with, plugged or unplugged."""
-        if on:
-            loads = "".join(f"insmod /modules/{os.path.basename(m)}.ko 2>/dev/null; "
-                            for m in VHCI)
-            self.check(loads + "busyusb > /tmp/usb.err 2>&1 & sleep 1; pidof busyusb || "
-                       "{ cat /tmp/usb.err; false; }")
-        else:
-            self.check("killall busyusb; sleep 0.5")
+        names = [os.path.basename(m) for m in VHCI]
+        if not on:
+            self.check("killall busyusb; sleep 0.5; "
+                       + "".join(f"rmmod {n}; " for n in reversed(names)))
+            return
+        given_up = "dmesg | grep -c 'unable to enumerate'"
+        self.check("".join(f"insmod /modules/{n}.ko; " for n in names) + f"n=$({given_up}); "
+                   "busyusb > /tmp/usb.err 2>&1 & i=0; "
+                   f"while [ $({given_up}) = \"$n\" ] && [ $i -lt 150 ]; do "
+                   "sleep 0.1; i=$((i+1)); done; pidof busyusb || { cat /tmp/usb.err; false; }")
 
     # ------------------------------------------------------------- the truth
 
