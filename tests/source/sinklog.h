@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define SINK_CHANNELS 8
+#define SINK_CHANNELS 20
 
 struct sinklog {
 	/* clock */
