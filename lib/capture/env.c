@@ -94,7 +94,7 @@ static int put_system(struct ww_recorder *r)
 		rc = ww_recorder_put_meta(r, "bench.utc_offset_s", buf);
 	}
 	if (rc == 0) {
-		int policy = sched_getscheduler(0);
+		int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 
 		rc = ww_recorder_put_meta(r, "bench.scheduler",
 					  policy == (SCHED_FIFO) ? "SCHED_FIFO"
