@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* Suspend/resume cycles as JSON (schema wakewatt/resume/1). */
+#include "report/resume.h"
+
+#include <math.h>
+
+static void trim(struct ww_str *s)
+{
+	if (!s->p || !memchr(s->p, '.', s->n))
+		return;
+	while (s->n && s->p[s->n - 1] == '0')
+		s->p[--s->n] = '\0';
+	if (s->n && s->p[s->n - 1] == '.')
+		s->p[--s->n] = '\0';
+}
+
+/* Exact: v units of 10^-digits, without trailing zeros. */
+static void decimal(struct ww_str *s, int64_t v, int digits)
+{
+	uint64_t unit = 1, a = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	struct ww_str t = {0};
+
+	for (int i = 0; i < digits; i++)
+		unit *= 10;
+	ww_str_addf(&t, "%s%llu.%0*llu", v < 0 ? "-" : "", (unsigned long long)(a / unit), digits,
+		    (unsigned long long)(a % unit));
+	trim(&t);
+	s->bad = s->bad || t.bad;
+	if (t.p)
+		ww_str_addn(s, t.p, t.n);
+	ww_str_free(&t);
+}
+
+/* A raw value as JSON: the comma and key come from ww_json, the digits from here. */
+static void raw(struct ww_json *j, const char *key, const struct ww_str *digits)
+{
+	ww_json_int(j, key, 0);
+	j->s->n -= j->s->bad ? 0 : 1;
+	ww_str_addn(j->s, digits->p ? digits->p : "null", digits->p ? digits->n : 4);
+}
+
+static void put(struct ww_json *j, int64_t v, bool open, int digits)
+{
+	struct ww_str t = {0};
+
+	if (open) {
+		ww_json_null(j, NULL);
+		return;
+	}
+	decimal(&t, v, digits);
+	j->s->bad = j->s->bad || t.bad;
+	raw(j, NULL, &t);
+	ww_str_free(&t);
+}
+
+/* Seconds since the first record, to the nanosecond. */
+static void seconds(struct ww_json *j, const char *key, struct ww_interval t, int64_t zero)
+{
+	ww_json_open(j, key, '[');
+	put(j, t.lo_ns - zero, t.lo_ns == WW_TIME_MIN, 9);
+	put(j, t.hi_ns - zero, t.hi_ns == WW_TIME_MAX, 9);
+	ww_json_close(j, ']');
+}
+
+static int64_t floor_us(int64_t ns)
+{
+	return ns >= 0 ? ns / 1000 : -((999 - ns) / 1000);
+}
+
+/* Milliseconds; rounded outwards, so that the interval still holds. */
+static void millis(struct ww_json *j, const char *key, struct ww_interval t)
+{
+	bool lo_open = t.lo_ns == WW_TIME_MIN, hi_open = t.hi_ns == WW_TIME_MAX;
+
+	ww_json_open(j, key, '[');
+	put(j, lo_open ? 0 : floor_us(t.lo_ns), lo_open, 3);
+	put(j, hi_open ? 0 : -floor_us(-t.hi_ns), hi_open, 3);
+	ww_json_close(j, ']');
+}
+
+static void number(struct ww_json *j, const char *key, double v, int decimals)
+{
+	struct ww_str t = {0};
+
+	if (!isfinite(v)) {
+		ww_json_null(j, key);
+		return;
+	}
+	ww_str_fixed(&t, v, decimals);
+	trim(&t);
+	j->s->bad = j->s->bad || t.bad;
+	raw(j, key, &t);
+	ww_str_free(&t);
+}
+
+static void pair(struct ww_json *j, const char *key, const double v[2], int decimals)
+{
+	ww_json_open(j, key, '[');
+	number(j, NULL, v[0], decimals);
+	number(j, NULL, v[1], decimals);
+	ww_json_close(j, ']');
+}
+
+static void quantity(struct ww_json *j, const char *key, struct ww_quantity q)
+{
+	int d = ww_decimals_for(q.u, 4);
+
+	if (isnan(q.value)) {
+		ww_json_null(j, key);
+		return;
+	}
+	ww_json_open(j, key, '{');
+	number(j, "value", q.value, d);
+	number(j, "u", q.u, d);
+	ww_json_close(j, '}');
+}
+
+static void json_cycle(struct ww_json *j, const struct ww_cycle *c, int64_t zero)
+{
+	ww_json_open(j, NULL, '{');
+	ww_json_int(j, "n", c->n);
+	ww_json_text(j, "result", ww_result_name(c->result));
+	ww_json_text(j, "reason", *c->reason ? c->reason : NULL);
+	ww_json_open(j, "events_s", '{');
+	for (int e = 0; e < WW_EV_COUNT; e++)
+		if (ww_iv_ok(c->event[e]))
+			seconds(j, ww_event_name(e), c->event[e], zero);
+	ww_json_close(j, '}');
+	ww_json_open(j, "latency_ms", '{');
+	for (int l = 0; l < WW_LAT_COUNT; l++)
+		if (ww_iv_ok(c->latency[l]))
+			millis(j, ww_latency_name(l), c->latency[l]);
+	ww_json_close(j, '}');
+	ww_json_open(j, "starvation", '[');
+	for (size_t i = 0; i < c->stalls; i++) {
+		ww_json_open(j, NULL, '{');
+		seconds(j, "t_s", c->stall[i].t, zero);
+		millis(j, "ms", c->stall[i].length);
+		ww_json_close(j, '}');
+	}
+	ww_json_close(j, ']');
+	quantity(j, "energy_J", c->energy_J);
+	if (isnan(c->energy_J.value))
+		ww_json_text(j, "energy_why", c->energy_why);
+	quantity(j, "asleep_W", c->asleep_watts);
+	ww_json_close(j, '}');
+}
+
+static void json_summary(struct ww_json *j, const struct ww_resume *r)
+{
+	char key[64];
+
+	ww_json_open(j, "summary", '{');
+	for (int l = 0; l < WW_LAT_COUNT; l++) {
+		const struct ww_latency_summary *s = &r->summary[l];
+		struct ww_str name = {0};
+
+		if (s->n + s->failures == 0 && l != WW_LAT_RESUME_TO_USER)
+			continue;
+		ww_str_addf(&name, "%s_ms", ww_latency_name(l));
+		j->s->bad = j->s->bad || name.bad;
+		memset(key, 0, sizeof(key));
+		if (name.p)
+			memcpy(key, name.p, name.n < sizeof(key) ? name.n : sizeof(key) - 1);
+		ww_str_free(&name);
+		ww_json_open(j, key, '{');
+		ww_json_int(j, "n", (int64_t)s->n);
+		ww_json_int(j, "failures", (int64_t)s->failures);
+		number(j, "median", s->median, 4);
+		pair(j, "ci95", s->median_ci, 4);
+		pair(j, "envelope", s->envelope, 4);
+		number(j, "resolution", s->resolution, 4);
+		number(j, "p90", s->p90, 4);
+		pair(j, "p90_ci95", s->p90_ci, 4);
+		number(j, "p95", s->p95, 4);
+		pair(j, "p95_ci95", s->p95_ci, 4);
+		number(j, "min", s->min, 4);
+		number(j, "max", s->max, 4);
+		ww_json_close(j, '}');
+	}
+	ww_json_open(j, "results", '{');
+	for (int i = 0; i < WW_RES_COUNT; i++)
+		if (r->results[i])
+			ww_json_int(j, ww_result_name(i), (int64_t)r->results[i]);
+	ww_json_close(j, '}');
+	pair(j, "failure_rate_ci95", r->fail_ci, 6);
+	ww_json_close(j, '}');
+}
+
+static void json_clock(struct ww_json *j, const struct ww_resume *r)
+{
+	if (!r->scan.stamped)
+		return;
+	ww_json_open(j, "clock", '{');
+	if (isnan(r->skew)) {
+		ww_json_null(j, "skew_ppm");
+		ww_json_text(j, "why", "no waking stretch is longer than a second");
+	} else {
+		ww_json_open(j, "skew_ppm", '{');
+		number(j, "value", r->skew * 1e6, 3);
+		ww_json_null(j, "u");
+		ww_json_text(j, "why", "the spread of the transport's delay is not modelled");
+		ww_json_close(j, '}');
+	}
+	ww_json_open(j, "sleeps", '[');
+	for (size_t i = 1; i < r->scan.skew.n; i++) {
+		const struct ww_stretch *h = &r->scan.skew.stretch[i];
+		struct ww_interval t = {h->r0_ns, h->r0_ns};
+
+		if (h->fresh)
+			continue;
+		ww_json_open(j, NULL, '{');
+		seconds(j, "until_s", t, r->span.lo_ns);
+		number(j, "bench_s", ww_skew_slept(&r->scan.skew, r->skew, i) / 1e9, 6);
+		number(j, "dut_s", (double)h->slept_us / 1e6, 6);
+		ww_json_close(j, '}');
+	}
+	ww_json_close(j, ']');
+	ww_json_close(j, '}');
+}
+
+static void json_beat(struct ww_json *j, const struct ww_resume *r)
+{
+	ww_json_open(j, "beat", '{');
+	ww_json_text(j, "port", r->port);
+	ww_json_text(j, "format", r->scan.beats ? r->scan.stamped ? "stamped" : "plain" : NULL);
+	ww_json_text(j, "mode", ww_beat_mode_name(r));
+	ww_json_int(j, "beats", (int64_t)r->scan.beats);
+	ww_json_int(j, "lost", (int64_t)r->scan.lost);
+	number(j, "period_ms", (double)r->scan.cadence.median_ns / 1e6, 3);
+	ww_json_close(j, '}');
+}
+
+static void json_report(struct ww_str *s, const struct ww_resume *r)
+{
+	struct ww_json j = {.s = s};
+	struct ww_str start = {0};
+
+	if (r->have_start)
+		ww_str_time(&start, r->start_real_ns, (int32_t)r->utc_offset_s);
+	s->bad = s->bad || start.bad;
+	ww_json_open(&j, NULL, '{');
+	ww_json_text(&j, "schema", "wakewatt/resume/1");
+	ww_json_text(&j, "start", start.p);
+	json_beat(&j, r);
+	ww_json_open(&j, "dut", '{');
+	for (size_t i = 0; i < r->dut_n; i++)
+		ww_json_text(&j, r->dut[2 * i], r->dut[2 * i + 1]);
+	ww_json_close(&j, '}');
+	ww_json_open(&j, "cycles", '[');
+	for (size_t i = 0; i < r->cycles; i++)
+		json_cycle(&j, &r->cycle[i].c, r->span.lo_ns);
+	ww_json_close(&j, ']');
+	json_summary(&j, r);
+	json_clock(&j, r);
+	ww_json_open(&j, "notes", '[');
+	for (size_t i = 0; i < r->notes.n; i++)
+		ww_json_text(&j, NULL, r->notes.p[i]);
+	ww_json_close(&j, ']');
+	ww_json_close(&j, '}');
+	ww_str_add(s, "\n");
+	ww_str_free(&start);
+}
+
+int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err)
+{
+	struct ww_str s = {0};
+	int rc = 0;
+
+	if (form == WW_REPORT_JSON)
+		json_report(&s, r);
+	else if (form == WW_REPORT_TEXT)
+		rc = ww_resume_text(&s, r, err);
+	else
+		rc = ww_fail(err, -EINVAL, "report form %d is not known", form);
+	if (rc < 0) {
+		ww_str_free(&s);
+		return rc;
+	}
+	return ww_str_take(&s, out, err);
+}
