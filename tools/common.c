@@ -105,7 +105,7 @@ int tool_open_trace(const char *path, struct ww_trace **out)
 		return tool_fail(&err);
 	if (strcmp(path, "-") != 0)
 		return 0;
-	while ((rc = ww_trace_refresh(*out, &err)) > 0) {
+	while (ww_trace_state(*out) == WW_TRACE_LIVE && (rc = ww_trace_refresh(*out, &err)) >= 0) {
 		struct pollfd p = {.fd = ww_trace_fd(*out), .events = POLLIN};
 
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
