@@ -30,7 +30,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.join(TOP, os.environ.get("B", "build"))
+BUILD = os.environ.get("WW_BUILD", os.path.join(TOP, "build"))
 OUT = os.path.join(BUILD, "lab")
 CACHE = os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "wakewatt")
