@@ -51,7 +51,7 @@ static struct ww_interval moved(const struct replay *s, struct ww_interval t)
 
 /* ----------------------------------------------------------------- records */
 
-enum next { NEXT_NONE, NEXT_ROWS, NEXT_MARK, NEXT_GAP };
+enum { NEXT_NONE, NEXT_ROWS, NEXT_MARK, NEXT_GAP };
 
 static const struct ww_mark *next_mark(struct replay *s)
 {
@@ -78,7 +78,7 @@ static int find_next(struct replay *s, int64_t *hi_ns, struct ww_error *err)
 {
 	const struct ww_mark *m = next_mark(s);
 	const struct ww_gap *g = next_gap(s);
-	enum next what = NEXT_NONE;
+	int what = NEXT_NONE;
 
 	*hi_ns = WW_TIME_MAX;
 	while (s->at == s->batch.n) {

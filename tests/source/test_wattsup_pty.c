@@ -22,7 +22,7 @@
 enum { PLAIN, OLD, STREAMING, PICKY, STALE, QUIET, PLUG, STRAY, BANNER, CLEAR, DEAF, METERS };
 
 static struct meter {
-	const char *const args[12];
+	const char *args[12];
 	const char *options;
 	pid_t pid;
 	int in, out;
@@ -32,17 +32,18 @@ static struct meter {
 	struct ww_source *src;
 	size_t before;
 } meter[METERS] = {
-	[PLAIN] = {{"--nuls", "--chunk", "7", "--watts", "96.5"}, ""},
-	[OLD] = {{"--fields", "16", "--no-crlf", "--model", "0"}, "?baud=9600"},
-	[STREAMING] = {{"--streaming", "--unlogged", "--second", "0.13"}, ""},
-	[PICKY] = {{"--reserved", "_"}, ""},
-	[STALE] = {{"--stale-first", "--reserved", "-", "--reject-silently"}, ""},
-	[QUIET] = {{NULL}, ""},
-	[PLUG] = {{NULL}, ""},
-	[STRAY] = {{NULL}, ""},
-	[BANNER] = {{NULL}, ""},
-	[CLEAR] = {{"--wh", "1234"}, "?all=1"},
-	[DEAF] = {{"--deaf"}, ""},
+	[PLAIN] = {.args = {"--nuls", "--chunk", "7", "--watts", "96.5"}, .options = ""},
+	[OLD] = {.args = {"--fields", "16", "--no-crlf", "--model", "0"}, .options = "?baud=9600"},
+	[STREAMING] = {.args = {"--streaming", "--unlogged", "--second", "0.13"}, .options = ""},
+	[PICKY] = {.args = {"--reserved", "_"}, .options = ""},
+	[STALE] = {.args = {"--stale-first", "--reserved", "-", "--reject-silently"},
+		   .options = ""},
+	[QUIET] = {.args = {NULL}, .options = ""},
+	[PLUG] = {.args = {NULL}, .options = ""},
+	[STRAY] = {.args = {NULL}, .options = ""},
+	[BANNER] = {.args = {NULL}, .options = ""},
+	[CLEAR] = {.args = {"--wh", "1234"}, .options = "?all=1"},
+	[DEAF] = {.args = {"--deaf"}, .options = ""},
 };
 static struct ww_loop *loop;
 static char folder[] = "/tmp/ww_wattsup_XXXXXX";
