@@ -52,7 +52,7 @@ static double readings_u2(const struct ww_stat_channel *c, double step)
 	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
 	double seen = isnan(fit.sigma) ? 0 : fit.sigma * fabs(c->info.scale), s, uq;
 
-	uq = ww_quantiser_u(step, ww_dither_of(seen, step));
+	uq = ww_quantiser_seen_u(step, isnan(fit.spread) ? 0 : fit.spread * fabs(c->info.scale));
 	if (isnan(fit.sigma))
 		return uq * uq;
 	s = seen > step / sqrt(12) ? seen : step / sqrt(12);

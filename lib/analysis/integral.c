@@ -64,7 +64,7 @@ static double mean_code(const struct ww_integral *w, int64_t t1, int64_t c1, int
 static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, size_t record)
 {
 	const struct ww_counter *k = w->counter;
-	double dt = (double)d, c0 = (double)w->c0;
+	double dt = (double)d, whole = (double)(t1 - w->t0), c0 = (double)w->c0;
 	double area = dt * (c0 + (double)c1) / 2, u = dt * fabs((double)c1 - c0) / sqrt(12);
 
 	/* A record may spread over several intervals: it is one gap. */
@@ -78,9 +78,9 @@ static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, si
 	 * used where its step is finer than knowing no more than "between
 	 * nothing and twice the mean" would be.
 	 */
-	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 && d == t1 - w->t0 &&
-	    w->counter_u < fabs(area + w->counter_base * dt) / sqrt(12)) {
-		area = (double)k->last * w->counter_area - w->counter_base * dt;
+	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 &&
+	    w->counter_u < fabs(area + w->counter_base * dt) / dt * whole / sqrt(12)) {
+		area = (double)k->last * w->counter_area * (dt / whole) - w->counter_base * dt;
 		u = w->counter_u;
 		w->gaps_counted++;
 	}

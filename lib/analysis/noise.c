@@ -20,7 +20,7 @@ void ww_noise_init(struct ww_noise *z)
  * below its 90th percentile is 0.623. A load that switches inside the block
  * falls into the tenth that is left out.
  */
-static double lag_variance(const int64_t *x, size_t n, size_t lag)
+static double lag_variance(const int64_t *x, size_t n, size_t lag, double *plain)
 {
 	enum { MOST = WW_NOISE_BLOCK / 10 + 1 };
 	size_t m = n - lag, left_out = m / 10, have = 0;
@@ -41,13 +41,17 @@ static double lag_variance(const int64_t *x, size_t n, size_t lag)
 		else
 			sum += top[have];
 	}
+	*plain = sum;
+	for (size_t i = 0; i < have; i++)
+		*plain += top[i];
+	*plain /= 2 * (double)m;
 	return sum / (double)(m - left_out) / (2 * 0.623);
 }
 
 /* Keep every second of the blocks, so that there is room again. */
 static void thin_out(struct ww_noise *z)
 {
-	for (size_t k = 0; k < WW_NOISE_LAGS; k++)
+	for (size_t k = 0; k <= WW_NOISE_LAGS; k++)
 		for (size_t i = 0; 2 * i < z->blocks; i++)
 			z->v[k][i] = z->v[k][2 * i];
 	z->blocks = (z->blocks + 1) / 2;
@@ -57,14 +61,16 @@ static void thin_out(struct ww_noise *z)
 void ww_noise_flush(struct ww_noise *z)
 {
 	size_t n = z->fill;
+	double plain;
 
 	z->fill = 0;
 	if (n < WW_NOISE_LEAST)
 		return;
 	if (z->blocks == WW_NOISE_BLOCKS)
 		thin_out(z);
-	for (size_t k = 0; k < WW_NOISE_LAGS; k++)
-		z->v[k][z->blocks] = (float)lag_variance(z->buf, n, k + 1);
+	for (size_t k = WW_NOISE_LAGS; k-- > 0;)
+		z->v[k][z->blocks] = (float)lag_variance(z->buf, n, k + 1, &plain);
+	z->v[WW_NOISE_LAGS][z->blocks] = (float)plain;
 	z->blocks++;
 	z->skip = (z->stride - 1) * WW_NOISE_BLOCK;
 }
@@ -93,8 +99,8 @@ static double residual(const double *v, double phi, double *s2)
 
 struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 {
-	struct ww_noise_fit fit = {.sigma = NAN, .tau = 1};
-	double v[WW_NOISE_LAGS], tmp[WW_NOISE_BLOCKS + 1], best = INFINITY;
+	struct ww_noise_fit fit = {.sigma = NAN, .spread = NAN, .tau = 1};
+	double v[WW_NOISE_LAGS + 1], tmp[WW_NOISE_BLOCKS + 1], best = INFINITY;
 	struct ww_noise last = *z;
 
 	/* A copy takes the readings that do not fill a block yet. */
@@ -102,7 +108,7 @@ struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 		ww_noise_flush(&last);
 	if (last.blocks == 0)
 		return fit;
-	for (size_t k = 0; k < WW_NOISE_LAGS; k++) {
+	for (size_t k = 0; k <= WW_NOISE_LAGS; k++) {
 		for (size_t i = 0; i < last.blocks; i++)
 			tmp[i] = (double)last.v[k][i];
 		v[k] = ww_median(tmp, last.blocks);
@@ -116,6 +122,7 @@ struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 			fit.sigma = sqrt(s2);
 		}
 	}
+	fit.spread = sqrt(v[WW_NOISE_LAGS]);
 	fit.tau = (1 + fit.phi) / (1 - fit.phi);
 	return fit;
 }
@@ -141,9 +148,19 @@ double ww_quantiser_u(double q, double sigma)
 	return q / PI * sqrt(sum / 2);
 }
 
-double ww_dither_of(double sigma_seen, double q)
+double ww_quantiser_seen_u(double q, double seen)
 {
-	double s2 = sigma_seen * sigma_seen - q * q / 12;
+	double dither2 = seen * seen - q * q / 12, r, u;
 
-	return s2 > 0 ? sqrt(s2) : 0;
+	if (!(q > 0))
+		return 0;
+	u = ww_quantiser_u(q, dither2 > 0 ? sqrt(dither2) : 0);
+	/*
+	 * Of all levels and dithers that would show as `seen`, twice this bounds
+	 * what the mean is off by (found by enumeration, up to 0.48 q).
+	 */
+	r = seen / (0.52 * q);
+	if (r < 1)
+		u = fmax(u, q / sqrt(12) * sqrt(1 - r * r));
+	return u;
 }

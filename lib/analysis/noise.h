@@ -20,14 +20,15 @@ struct ww_noise {
 	uint64_t stride; /* every how manieth block is kept */
 	size_t blocks;
 	int64_t buf[WW_NOISE_BLOCK];
-	float v[WW_NOISE_LAGS][WW_NOISE_BLOCKS];
+	float v[WW_NOISE_LAGS + 1][WW_NOISE_BLOCKS]; /* by lag; last: plain, of lag 1 */
 };
 
 /* First-order autoregressive noise: standard deviation (in codes), correlation, tau. */
 struct ww_noise_fit {
 	double sigma; /* NaN: too few readings in a row */
 	double phi;
-	double tau; /* (1 + phi)/(1 - phi): n/tau independent readings */
+	double spread; /* standard deviation without the assumption that it is normal */
+	double tau;    /* (1 + phi)/(1 - phi): n/tau independent readings */
 };
 
 void ww_noise_init(struct ww_noise *z);
@@ -57,7 +58,12 @@ static inline void ww_noise_add(struct ww_noise *z, int64_t code)
  * standard deviation sigma before it as dither: q/sqrt(12) without, little with.
  */
 double ww_quantiser_u(double q, double sigma);
-/* Noise before the quantiser from that after it (Sheppard's correction). */
-double ww_dither_of(double sigma_seen, double q);
+/*
+ * The same from the noise that is seen behind the quantiser. Sheppard's correction
+ * tells the dither only where more than two codes appear: a clean level at the
+ * edge of a code flips between two as a dithered one does, and up to a standard
+ * deviation of q/2.
+ */
+double ww_quantiser_seen_u(double q, double seen);
 
 #endif

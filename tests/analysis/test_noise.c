@@ -146,8 +146,39 @@ static void test_quantiser(void **state)
 	}
 	assert_true(ww_quantiser_u(0, 1) == 0);
 	assert_true(fabs(ww_quantiser_u(1, 1e-6) - 1 / sqrt(12)) < 1e-6);
-	assert_true(ww_dither_of(0.1, 1) == 0);
-	assert_true(fabs(ww_dither_of(sqrt(0.25 + 1 / 12.0), 1) - 0.5) < 1e-12);
+}
+
+static double below(double z)
+{
+	return erfc(-z / sqrt(2)) / 2;
+}
+
+/*
+ * Any level, any dither: what a display of step 1 shows on average is off by no
+ * more than 2 u, with u from the spread that is seen.
+ */
+static void test_seen_dither(void **state)
+{
+	(void)state;
+	for (double x = 0.01; x <= 0.5; x += 0.01) {
+		for (double sigma = 0.01; sigma < 1; sigma += 0.01) {
+			double m = 0, v = 0;
+
+			for (int c = -8; c <= 8; c++) {
+				double p =
+					below((c + 0.5 - x) / sigma) - below((c - 0.5 - x) / sigma);
+
+				m += c * p;
+				v += c * c * p;
+			}
+			assert_true(fabs(m - x) <=
+				    2 * ww_quantiser_seen_u(1, sqrt(v - m * m)) + 1e-9);
+		}
+	}
+	assert_true(fabs(ww_quantiser_seen_u(1, 0) - 1 / sqrt(12)) < 1e-4);
+	/* Twice the step of dither: nothing left of it. */
+	assert_true(ww_quantiser_seen_u(1, 2) < 1e-9);
+	assert_true(ww_quantiser_seen_u(0, 1) == 0);
 }
 
 int main(void)
@@ -157,7 +188,8 @@ int main(void)
 					   cmocka_unit_test(test_coverage),
 					   cmocka_unit_test(test_few_and_constant),
 					   cmocka_unit_test(test_break),
-					   cmocka_unit_test(test_quantiser)};
+					   cmocka_unit_test(test_quantiser),
+					   cmocka_unit_test(test_seen_dither)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
