@@ -120,9 +120,13 @@ static void on_identity(void *ctx, const char *model, const char *serial, const 
 		fail_with(s, err.code, err.text);
 }
 
+/* A wrong or mute device is no unplugged one: the user has to do something. */
 static void on_fail(void *ctx, int code, const char *text)
 {
-	fail_with(ctx, code, text);
+	struct meter_source *s = ctx;
+
+	fail_with(s, code, text);
+	s->sink.warn(s->sink.ctx, s->why.text);
 }
 
 static struct ww_meter_out out_of(struct meter_source *s)

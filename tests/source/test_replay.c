@@ -22,36 +22,60 @@ static void must(int rc, const struct ww_error *err)
 		fail_msg("%s", err->text);
 }
 
-/* A meter with 3000 rows of 10 ms, and a port that said two things. */
+static const struct ww_source_info port = {.kind = WW_SERIAL,
+					   .name = "port",
+					   .uri = "/dev/y",
+					   .driver = "tty",
+					   .model = "",
+					   .serial = "",
+					   .firmware = "",
+					   .notes = "",
+					   .transport = {.name = "pty", .settings = ""}};
+static const struct ww_source_info meter = {.kind = WW_METER,
+					    .name = "meter",
+					    .uri = "wattsup:/dev/x",
+					    .driver = "wattsup",
+					    .model = "Watts up? PRO",
+					    .serial = "",
+					    .firmware = "",
+					    .notes = "old",
+					    .period_ns = 10 * MS,
+					    .transport = {.name = "uart", .settings = ""}};
+static const struct ww_channel_info power = {.source = 2,
+					     .name = "power",
+					     .quantity = "power",
+					     .unit = "W",
+					     .semantics = WW_AVERAGE,
+					     .scale = 0.1,
+					     .resolution = 0.1,
+					     .acc_abs = (double)NAN,
+					     .acc_rel = (double)NAN};
+
+static void write_mark(struct ww_writer *w, uint32_t source, int64_t t, const char *kind,
+		       const char *text)
+{
+	const struct ww_mark m = {.t = {t, t}, .source = source, .kind = kind, .text = text};
+	struct ww_error err = {0};
+
+	must(ww_writer_mark(w, &m, &err), &err);
+}
+
+static void write_bytes(struct ww_writer *w, int64_t lo, int64_t hi, const char *text)
+{
+	struct ww_error err = {0};
+
+	must(ww_writer_bytes(w, 1, (struct ww_interval){lo, hi}, (const uint8_t *)text,
+			     strlen(text), &err),
+	     &err);
+}
+
+/* A meter with 3000 rows of 10 ms and a hole, and a port that said two things. */
 static int write_trace(void **state)
 {
-	struct ww_source_info meter = {.kind = WW_METER,
-				       .name = "meter",
-				       .uri = "wattsup:/dev/x",
-				       .driver = "wattsup",
-				       .model = "Watts up? PRO",
-				       .serial = "",
-				       .firmware = "",
-				       .notes = "old",
-				       .period_ns = 10 * MS,
-				       .transport = {.name = "uart", .settings = ""}};
-	struct ww_source_info port = {.kind = WW_SERIAL,
-				      .name = "port",
-				      .uri = "/dev/y",
-				      .driver = "tty",
-				      .model = "",
-				      .serial = "",
-				      .firmware = "",
-				      .notes = "",
-				      .transport = {.name = "pty", .settings = ""}};
-	struct ww_channel_info power = {.name = "power",
-					.quantity = "power",
-					.unit = "W",
-					.semantics = WW_AVERAGE,
-					.scale = 0.1,
-					.resolution = 0.1,
-					.acc_abs = (double)NAN,
-					.acc_rel = (double)NAN};
+	const struct ww_gap gap = {.t = {T0 + 9990 * MS, T0 + 11 * SEC},
+				   .source = 2,
+				   .lost = 100,
+				   .reason = "silent"};
 	struct ww_channel_info volts = power;
 	struct ww_error err = {0};
 	struct ww_writer *w;
@@ -62,7 +86,6 @@ static int write_trace(void **state)
 	must(ww_writer_open(path, NULL, &w, &err), &err);
 	assert_int_equal(ww_writer_source(w, &port, &err), 1);
 	assert_int_equal(ww_writer_source(w, &meter, &err), 2);
-	power.source = volts.source = 2;
 	volts.name = volts.quantity = "voltage";
 	volts.unit = "V";
 	must(ww_writer_channel(w, &power, &err), &err);
@@ -73,39 +96,12 @@ static int write_trace(void **state)
 
 		must(ww_writer_samples(w, 2, 1, &lo, &hi, codes, &err), &err);
 	}
-	must(ww_writer_bytes(w, 1, (struct ww_interval){T0 + SEC, T0 + SEC + 700},
-			     (const uint8_t *)"ab", 2, &err),
-	     &err);
-	must(ww_writer_bytes(w, 1, (struct ww_interval){T0 + 2 * SEC, T0 + 2 * SEC + 300},
-			     (const uint8_t *)"c", 1, &err),
-	     &err);
-	must(ww_writer_gap(w,
-			   &(struct ww_gap){.t = {T0 + 9990 * MS, T0 + 11 * SEC},
-					    .source = 2,
-					    .lost = 100,
-					    .reason = "silent"},
-			   &err),
-	     &err);
-	must(ww_writer_mark(w,
-			    &(struct ww_mark){.t = {T0 + 3 * SEC, T0 + 3 * SEC},
-					      .kind = "label",
-					      .text = "box on"},
-			    &err),
-	     &err);
-	must(ww_writer_mark(w,
-			    &(struct ww_mark){.t = {T0 + 4 * SEC, T0 + 4 * SEC},
-					      .source = 2,
-					      .kind = "device",
-					      .text = "banner"},
-			    &err),
-	     &err);
-	must(ww_writer_mark(w,
-			    &(struct ww_mark){.t = {T0 + 4 * SEC, T0 + 4 * SEC},
-					      .source = 1,
-					      .kind = "device",
-					      .text = "of the port"},
-			    &err),
-	     &err);
+	write_bytes(w, T0 + SEC, T0 + SEC + 700, "ab");
+	write_bytes(w, T0 + 2 * SEC, T0 + 2 * SEC + 300, "c");
+	must(ww_writer_gap(w, &gap, &err), &err);
+	write_mark(w, 0, T0 + 3 * SEC, "label", "box on");
+	write_mark(w, 2, T0 + 4 * SEC, "device", "banner");
+	write_mark(w, 1, T0 + 4 * SEC, "device", "of the port");
 	must(ww_writer_close(w, &err), &err);
 	return 0;
 }

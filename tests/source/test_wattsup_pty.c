@@ -358,6 +358,8 @@ static void deaf(void **unused)
 	if (strncmp(m->s.why, want, strlen(want)) != 0)
 		fail_msg("%s", m->s.why);
 	assert_int_equal(m->s.n, 0);
+	/* Said at once, and not only written down. */
+	has(m, "warn wattsup:");
 }
 
 static bool was_stopped(const struct meter *m)
