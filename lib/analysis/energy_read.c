@@ -7,6 +7,7 @@
 #define PREFIX	    512 /* rows from which the usual interval is taken */
 #define CHUNK	    1024
 #define GAP_PERIODS 2.5
+#define FAR	    (INT64_C(1) << 62)
 
 /* The usual interval of readings in the trace's first rows, 0 if there is none. */
 static double usual_interval(const int64_t *t, size_t n)
@@ -135,7 +136,8 @@ static void feed(struct ww_stat_reading *r, const struct ww_batch *b)
 		for (size_t i = 0; i < n; i++) {
 			int64_t mid = ww_iv_mid((struct ww_interval){rows.lo[i], rows.hi[i]});
 
-			if (mid > r->t)
+			/* Within 146 years of the axis' zero no difference overflows. */
+			if (mid > r->t && mid < FAR)
 				r->t = mid;
 			t[i] = r->t;
 		}
@@ -232,7 +234,7 @@ int ww_stat_read(struct ww_stat_reading *r, struct ww_error *err)
 	if (rc < 0)
 		return rc;
 	rc = ww_cursor_open(r->trace, r->info->id, start, WW_TIME_MAX, 0, &c, err);
-	r->t = WW_TIME_MIN;
+	r->t = -FAR;
 	while (rc >= 0 && !all_done(r) && (rc = ww_cursor_next(c, &b, err)) > 0)
 		if (b.channels == r->channels)
 			feed(r, &b);

@@ -65,7 +65,7 @@ static void say_method(struct ww_stat *s, int *rc, const struct ww_source_info *
 
 	if (c->info.semantics >= 0 && (size_t)c->info.semantics < WW_COUNTOF(method))
 		ww_stat_say(s, rc, "%s: %s", name, method[c->info.semantics]);
-	if (d > 0 || src->window_ns > 0)
+	if (d > 0 || src->window_ns > src->period_ns)
 		ww_stat_say(
 			s, rc,
 			"%s: a value covers %s s and arrives %s s later (%s to %s s); --from, --to "

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { NAME, VALUES, MEAN, MIN, MAX, JOULES, WATT_HOURS, TIME, COVERAGE, GAPS, COLUMNS };
+/* Two tables that each fit a terminal of 80: over time, and energy. */
+enum { NAME, MEAN, MIN, MAX, VALUES, TIME, COVERAGE, GAPS, COLUMNS };
+enum { JOULES = 1, WATT_HOURS, REGISTER, Z };
 
 /* Rows of cells; width counted in characters, not in bytes. */
 struct table {
@@ -83,19 +85,15 @@ static void add_percent(struct ww_str *s, double part)
 static void fill_row(struct ww_str *cell, const struct ww_channel_stat *c,
 		     const struct ww_stat_extra *extra)
 {
-	struct ww_quantity wh = {c->energy_J.value / 3600, c->energy_J.u / 3600};
-
 	ww_str_add(&cell[NAME], c->name);
-	ww_str_addf(&cell[VALUES], "%llu", (unsigned long long)c->n);
-	if (c->missing)
-		ww_str_addf(&cell[VALUES], " (+%llu missing)", (unsigned long long)c->missing);
 	add_quantity(&cell[MEAN], c->mean, c->unit, plain_decimals(c->mean.value));
 	if (!isnan(c->min)) {
 		ww_str_fixed(&cell[MIN], c->min, step_decimals(c->resolution, c->min));
 		ww_str_fixed(&cell[MAX], c->max, step_decimals(c->resolution, c->max));
 	}
-	add_quantity(&cell[JOULES], c->energy_J, "J", plain_decimals(c->energy_J.value));
-	add_quantity(&cell[WATT_HOURS], wh, "Wh", plain_decimals(wh.value));
+	ww_str_addf(&cell[VALUES], "%llu", (unsigned long long)c->n);
+	if (c->missing)
+		ww_str_addf(&cell[VALUES], " (+%llu missing)", (unsigned long long)c->missing);
 	if (c->n == 0 && c->duration_s == 0)
 		return;
 	add_seconds(&cell[TIME], c->duration_s);
@@ -108,6 +106,19 @@ static void fill_row(struct ww_str *cell, const struct ww_channel_stat *c,
 		add_seconds(&cell[GAPS], c->gap_s);
 		ww_str_add(&cell[GAPS], ")");
 	}
+}
+
+static void fill_energy(struct ww_str *cell, const struct ww_channel_stat *c)
+{
+	struct ww_quantity wh = {c->energy_J.value / 3600, c->energy_J.u / 3600};
+	struct ww_quantity own = {c->register_J.value / 3600, c->register_J.u / 3600};
+
+	ww_str_add(&cell[NAME], c->name);
+	add_quantity(&cell[JOULES], c->energy_J, "J", plain_decimals(c->energy_J.value));
+	add_quantity(&cell[WATT_HOURS], wh, "Wh", plain_decimals(wh.value));
+	add_quantity(&cell[REGISTER], own, "Wh", plain_decimals(own.value));
+	if (!isnan(c->register_z))
+		ww_str_fixed(&cell[Z], c->register_z, 1);
 }
 
 static void add_padding(struct ww_str *s, size_t n)
@@ -149,28 +160,60 @@ static void print_table(struct ww_str *s, const struct table *t)
 	}
 }
 
-static int add_table(struct ww_str *s, const struct ww_stat *st)
+static int add_table(struct ww_str *s, const struct ww_stat *st, bool energy)
 {
-	static const char *const head[COLUMNS] = {"channel", "values",	"mean", "min",	    "max",
-						  "energy",  "(in Wh)", "time", "coverage", "gaps"};
-	struct table t = {.rows = st->channels + 1};
+	static const char *const head[2][COLUMNS] = {{"channel", "mean", "min", "max", "values",
+						      "time", "coverage", "gaps"},
+						     {"energy", "", "", "own register", "z", "", "",
+						      ""}};
+	struct table t = {.rows = 1};
 
-	if (st->channels == 0)
-		return 0;
-	t.cell = calloc(t.rows * COLUMNS, sizeof(*t.cell));
+	t.cell = calloc((st->channels + 1) * COLUMNS, sizeof(*t.cell));
 	if (!t.cell)
 		return -ENOMEM;
 	for (size_t k = 0; k < COLUMNS; k++)
-		ww_str_add(&t.cell[k], head[k]);
-	for (size_t i = 0; i < st->channels; i++)
-		fill_row(&t.cell[(i + 1) * COLUMNS], &st->channel[i], &st->extra[i]);
-	print_table(s, &t);
+		ww_str_add(&t.cell[k], head[energy][k]);
+	for (size_t i = 0; i < st->channels; i++) {
+		if (!energy)
+			fill_row(&t.cell[t.rows++ * COLUMNS], &st->channel[i], &st->extra[i]);
+		else if (!isnan(st->channel[i].energy_J.value))
+			fill_energy(&t.cell[t.rows++ * COLUMNS], &st->channel[i]);
+	}
+	if (t.rows > 1) {
+		ww_str_add(s, "\n");
+		print_table(s, &t);
+	}
 	for (size_t i = 0; i < t.rows * COLUMNS; i++) {
 		s->bad = s->bad || t.cell[i].bad;
 		ww_str_free(&t.cell[i]);
 	}
 	free(t.cell);
 	return 0;
+}
+
+/* A note, broken between words so that it fits a terminal of 80. */
+static void add_note(struct ww_str *s, const char *text)
+{
+	size_t at = 2;
+
+	ww_str_add(s, "- ");
+	while (*text) {
+		size_t n = strcspn(text, " "), w = 0;
+
+		for (size_t i = 0; i < n; i++)
+			w += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (at > 2 && at + 1 + w > 80) {
+			ww_str_add(s, "\n  ");
+			at = 2;
+		} else if (at > 2) {
+			ww_str_add(s, " ");
+			at++;
+		}
+		ww_str_addn(s, text, n);
+		at += w;
+		text += n + (text[n] == ' ');
+	}
+	ww_str_add(s, "\n");
 }
 
 static void add_start(struct ww_str *s, const struct ww_stat *st)
@@ -194,15 +237,24 @@ static int text_report(struct ww_str *s, const struct ww_stat *st)
 	add_seconds(s, st->from_s);
 	ww_str_add(s, " to ");
 	add_seconds(s, st->to_s);
-	ww_str_add(s, " after it\n\n");
-	rc = add_table(s, st);
+	ww_str_add(s, " after it\n");
+	rc = add_table(s, st, false);
+	if (rc == 0)
+		rc = add_table(s, st, true);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < st->channels; i++)
-		if (*st->channel[i].why && !st->extra[i].counter)
-			ww_str_addf(s, "%s: %s\n", st->channel[i].name, st->channel[i].why);
+	ww_str_add(s, st->notes ? "\n" : "");
+	for (size_t i = 0; i < st->channels; i++) {
+		if (*st->channel[i].why && !st->extra[i].counter) {
+			struct ww_str why = {0};
+
+			ww_str_addf(&why, "%s: %s", st->channel[i].name, st->channel[i].why);
+			add_note(s, why.bad ? "" : why.p);
+			ww_str_free(&why);
+		}
+	}
 	for (size_t i = 0; i < st->notes; i++)
-		ww_str_addf(s, "%s- %s\n", i == 0 && st->channels ? "\n" : "", st->note[i]);
+		add_note(s, st->note[i]);
 	return 0;
 }
 
