@@ -24,14 +24,16 @@ struct ww_apply {
 #define MEMBERS(X)                                                                                 \
 	X(type)                                                                                    \
 	X(format)                                                                                  \
-	X(id) X(kind) X(name) X(uri) X(driver) X(model) X(serial) X(firmware) X(notes) X(role)     \
-		X(period_ns) X(window_ns) X(delay_min_ns) X(delay_max_ns) X(transport) X(          \
-			transport_delay_min_ns) X(transport_delay_max_ns) X(transport_char_ns)     \
-			X(transport_settings) X(source) X(quantity) X(unit) X(semantics) X(scale)  \
-				X(offset) X(resolution) X(acc_abs) X(acc_rel) X(wrap) X(cycle)     \
-					X(text) X(lost) X(reason) X(boot_ns) X(mono_ns) X(real_ns) \
-						X(width_ns) X(adj_state) X(adj_freq_ppb)           \
-							X(adj_maxerror_ns) X(key) X(value) X(hex)
+	X(id)                                                                                      \
+	X(kind)                                                                                    \
+	X(name) X(uri) X(driver) X(model) X(serial) X(firmware) X(notes) X(role) X(period_ns) X(   \
+		window_ns) X(delay_min_ns) X(delay_max_ns) X(transport) X(transport_delay_min_ns)  \
+		X(transport_delay_max_ns) X(transport_char_ns) X(transport_settings) X(source)     \
+			X(quantity) X(unit) X(semantics) X(scale) X(offset) X(resolution)          \
+				X(acc_abs) X(acc_rel) X(wrap) X(cycle) X(text) X(lost) X(reason)   \
+					X(boot_ns) X(mono_ns) X(real_ns) X(width_ns) X(adj_state)  \
+						X(adj_freq_ppb) X(adj_maxerror_ns) X(key) X(value) \
+							X(hex)
 enum {
 #define ROW(name) M_##name,
 	MEMBERS(ROW)

@@ -237,6 +237,8 @@ int ww_trace_connect(struct ww_trace *t, struct ww_error *err)
 	if (rc < 0)
 		return rc;
 	get_meta(t->db, WW_META_STATE, state, sizeof(state));
+	if (ww_sql_register(t->db) != SQLITE_OK)
+		return ww_fail_nomem(err);
 	t->keep = true;
 	if (in_wal(t->db)) {
 		bool died = strcmp(state, WW_STATE_LIVE) == 0 && !ww_recorder_lives(t->db);

@@ -60,23 +60,28 @@ static ssize_t read_some(struct ww_stream *s, bool wait, struct ww_error *err)
 	return got;
 }
 
+static enum form form_of(const struct ww_stream *s)
+{
+	if (s->n > 0 && s->buf[0] == '{')
+		return JSONL;
+	if (s->n >= WW_STREAM_MAGIC_N && memcmp(s->buf, WW_STREAM_MAGIC, WW_STREAM_MAGIC_N) == 0)
+		return BINARY;
+	if (s->n >= sizeof(sqlite_magic) && memcmp(s->buf, sqlite_magic, sizeof(sqlite_magic)) == 0)
+		return SQLITE;
+	return UNKNOWN;
+}
+
+/* The only place that waits: nothing can be said before the first bytes have come. */
 static int identify(struct ww_stream *s, struct ww_error *err)
 {
-	while (!s->eof && s->n < sizeof(sqlite_magic) && !(s->n > 0 && s->buf[0] == '{')) {
+	while (s->form == UNKNOWN && !s->eof && s->n < sizeof(sqlite_magic)) {
 		ssize_t got = read_some(s, true, err);
 
 		if (got < 0)
 			return (int)got;
+		s->form = form_of(s);
 	}
-	if (s->n > 0 && s->buf[0] == '{')
-		s->form = JSONL;
-	else if (s->n >= WW_STREAM_MAGIC_N &&
-		 memcmp(s->buf, WW_STREAM_MAGIC, WW_STREAM_MAGIC_N) == 0)
-		s->form = BINARY;
-	else if (s->n >= sizeof(sqlite_magic) &&
-		 memcmp(s->buf, sqlite_magic, sizeof(sqlite_magic)) == 0)
-		s->form = SQLITE;
-	else
+	if (s->form == UNKNOWN)
 		return ww_fail(err, -EINVAL, "%s: %s", s->t->path,
 			       s->n ? "neither a trace nor a stream of one"
 				    : "nothing came: no trace");
