@@ -11,12 +11,31 @@
 			return rc_;                                                                \
 	} while (0)
 
+/* Cycles that came back in which an event was seen. */
 static size_t count(const struct ww_resume *r, int event)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->cycles; i++)
-		n += ww_iv_ok(r->cycle[i].c.event[event]);
+	for (size_t i = 0; i < r->cycles; i++) {
+		int result = r->cycle[i].c.result;
+
+		n += (result == WW_RES_OK || result == WW_RES_PM_TEST) &&
+		     ww_iv_ok(r->cycle[i].c.event[event]);
+	}
+	return n;
+}
+
+/* Cycles whose first byte was the first beat itself: no old byte was left to send. */
+static size_t count_same(const struct ww_resume *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->cycles; i++) {
+		const struct ww_interval *e = r->cycle[i].c.event;
+
+		n += ww_iv_ok(e[WW_EV_UART]) && ww_iv_ok(e[WW_EV_FIRST_BEAT]) &&
+		     e[WW_EV_UART].lo_ns == e[WW_EV_FIRST_BEAT].lo_ns && !r->cycle[i].queued;
+	}
 	return n;
 }
 
@@ -102,6 +121,10 @@ static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_
 		     "console "
 		     "helps: --console)",
 		     r->port);
+	if (count_same(r))
+		NOTE("in %llu cycle%s nothing was left to send before the first beat: uart is that "
+		     "beat, and the driver ran earlier",
+		     (unsigned long long)count_same(r), count_same(r) == 1 ? "" : "s");
 	if (queued)
 		NOTE("in %llu cycle%s the first beat queued behind older ones: user space ran "
 		     "between "
@@ -114,6 +137,9 @@ static int note_line(const struct ww_resume *r, const struct ww_resume_input *in
 		     struct ww_notes *v, struct ww_error *err)
 {
 	const struct ww_scan *s = &r->scan;
+	/* What is left of broken beats is no one else's. */
+	uint64_t pieces = s->lost * WW_BEAT_LEN,
+		 foreign = s->between > pieces ? s->between - pieces : 0;
 
 	if (s->lost)
 		NOTE("%llu beats were lost (jumps of the sequence number): not starvation",
@@ -123,11 +149,11 @@ static int note_line(const struct ww_resume *r, const struct ww_resume_input *in
 		     "and "
 		     "defeats reopen; stop it (systemctl stop serial-getty@...)",
 		     r->port);
-	else if (s->between > 100 && s->between * 100 > s->bytes)
+	else if (foreign > 100 && foreign * 100 > s->bytes)
 		NOTE("%llu bytes on %s are no beats: another writer (a console, a getty) shares "
 		     "the "
 		     "port and disturbs the cadence",
-		     (unsigned long long)s->between, r->port);
+		     (unsigned long long)foreign, r->port);
 	if (in->gaps)
 		NOTE("%s lost bytes %llu times (%s ...): see wwtrace export --what gaps", r->port,
 		     (unsigned long long)in->gaps, in->gap[0].reason);

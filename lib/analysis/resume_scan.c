@@ -27,6 +27,9 @@ struct scanner {
 	struct ww_interval byte; /* the last one */
 	bool have_byte;
 	uint64_t since_beat; /* other bytes since */
+	uint64_t skip;	     /* points of the clock that a stream's queue spoils */
+	bool stream, begins, fresh;
+	int64_t slept;
 	char word[8];
 	/* Silences between any two bytes, in case the beats are plain. */
 	struct ww_happened *silence;
@@ -93,6 +96,8 @@ static void on_info(void *ctx, struct ww_interval t, const char *key, const char
 	struct ww_info_line *line;
 
 	on_byte(k, t, k->dec.t[k->dec.len - 1]);
+	if (strcmp(key, "mode") == 0)
+		k->stream = strcmp(value, "stream") == 0;
 	if (k->rc < 0)
 		return;
 	k->rc = ww_grow(&s->info, &s->infos_cap, s->infos, sizeof(*s->info), k->err);
@@ -107,6 +112,30 @@ static void on_info(void *ctx, struct ww_interval t, const char *key, const char
 		return;
 	}
 	s->infos++;
+}
+
+/*
+ * A point of the DUT's clock. A stream writes ahead: until its buffer is full the
+ * delay grows from beat to beat, and such beats teach nothing.
+ */
+static void clock_point(struct scanner *k, const struct ww_beat *b, bool begins, bool fresh,
+			int64_t slept)
+{
+	if (begins) {
+		k->begins = true;
+		k->fresh |= fresh;
+		k->slept += slept;
+		k->skip = k->stream ? WW_TTY_BUFFER / WW_BEAT_LEN + 1 : 0;
+	}
+	if (k->skip > 0) {
+		k->skip--;
+		return;
+	}
+	if (k->rc >= 0)
+		k->rc = ww_skew_point(&k->s->skew, k->begins, k->fresh, b->mono_us, k->slept,
+				      b->t.hi_ns, k->err);
+	k->begins = k->fresh = false;
+	k->slept = 0;
 }
 
 /* Beat b follows a: what its stamps say of the time between. */
@@ -131,9 +160,7 @@ static void follow(struct scanner *k, const struct ww_beat *a, const struct ww_b
 		keep(k->gap, &k->gaps, mid_gap(a->t, b->t));
 		keep(k->dut, &k->duts, mono * 1000);
 	}
-	if (k->rc >= 0)
-		k->rc = ww_skew_point(&s->skew, stretch, reset, b->mono_us, slept, b->t.hi_ns,
-				      k->err);
+	clock_point(k, b, stretch, reset, slept);
 }
 
 static bool odd(const struct ww_beat *a, const struct ww_beat *b)
@@ -171,8 +198,8 @@ static void on_beat(void *ctx, const struct ww_beat *b)
 	}
 	if (k->have_prev)
 		follow(k, &k->prev, b);
-	else if (k->rc >= 0)
-		k->rc = ww_skew_point(&s->skew, true, true, b->mono_us, 0, b->t.hi_ns, k->err);
+	else
+		clock_point(k, b, true, true, 0);
 	k->prev = *b;
 	k->have_prev = true;
 }
@@ -310,6 +337,7 @@ int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 	}
 	k->s = out;
 	k->err = err;
+	k->stream = WW_OPT(opt, mode, 0) == WW_BEAT_STREAM;
 	k->gap = mem;
 	k->dut = mem + SAMPLES;
 	k->byte_gap = mem + 2 * SAMPLES;

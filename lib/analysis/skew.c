@@ -112,7 +112,8 @@ double ww_skew_fit(const struct ww_skew *k)
 		else
 			lo = a;
 	}
-	return (lo + hi) / 2;
+	/* At the limit no line fits: the delay was no delay of a line. */
+	return fabs((lo + hi) / 2) > .99 * SKEW_MAX ? NAN : (lo + hi) / 2;
 }
 
 /*

@@ -194,7 +194,7 @@ static void json_clock(struct ww_json *j, const struct ww_resume *r)
 	ww_json_open(j, "clock", '{');
 	if (isnan(r->skew)) {
 		ww_json_null(j, "skew_ppm");
-		ww_json_text(j, "why", "no waking stretch is longer than a second");
+		ww_json_text(j, "why", "too little data, or beats that waited in a queue");
 	} else {
 		ww_json_open(j, "skew_ppm", '{');
 		number(j, "value", r->skew * 1e6, 3);

@@ -205,7 +205,7 @@ static void add_or_never(struct ww_str *s, double v, int d)
 
 static void add_summary_line(struct ww_str *s, const struct ww_latency_summary *m, const char *what)
 {
-	int dr = decimals(m->resolution), d = dr + 1 > 3 ? 3 : dr + 1;
+	int dr = decimals(m->resolution), d = dr < 2 ? dr + 1 : dr;
 	uint64_t total = m->n + m->failures;
 
 	ww_str_addf(s, "%s: median ", what);
@@ -227,7 +227,7 @@ static void add_summary_line(struct ww_str *s, const struct ww_latency_summary *
 	}
 	ww_str_addf(s, ", n=%llu, failures %llu\n", (unsigned long long)m->n,
 		    (unsigned long long)m->failures);
-	if (m->n == 0)
+	if (m->n < 2)
 		return;
 	ww_str_add(s, "  from ");
 	ww_str_fixed(s, m->min, d);
@@ -296,9 +296,12 @@ static void add_head(struct ww_str *s, const struct ww_resume *r)
 			    r->scan.stamped ? "stamped" : "plain");
 		if (mode)
 			ww_str_addf(s, ", mode %s", mode);
-		ww_str_add(s, ", one every ");
-		ww_str_fixed(s, (double)r->scan.cadence.median_ns / 1e6, 3);
-		ww_str_add(s, " ms\n");
+		if (r->scan.cadence.median_ns > 0) {
+			ww_str_add(s, ", one every ");
+			ww_str_fixed(s, (double)r->scan.cadence.median_ns / 1e6, 3);
+			ww_str_add(s, " ms");
+		}
+		ww_str_add(s, "\n");
 	}
 	for (size_t i = 0; i < WW_COUNTOF(keys); i++) {
 		const char *v = ww_scan_info(&r->scan, keys[i], WW_TIME_MAX);
