@@ -1,77 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* wattsup as a pure state machine: the protocol's frames, and each known fault. */
+/* wattsup's records: the protocol's frames, and each known fault in them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "meterlog.h"
+#include "wattsuplog.h"
 
 #include <math.h>
-
-#define MS  WW_NS_PER_MS
-#define SEC WW_NS_PER_S
-
-#define VERSION "#v,-,8,1,65206,5,2,3,14,200612211910,0;\r\n"
-#define REC(w)                                                                                     \
-	"#d,-,18," w ",1204,792,1,0,69384,5550,965,1205,833,965,1203,779,100,0,0,500,965;\r\n"
-
-static void must(bool ok, const char *what, const struct meterlog *l)
-{
-	if (!ok)
-		fail_msg("%s in:\n%s", what, ml_text(l));
-}
-
-#define HAS(l, s)    must(strstr(ml_text(l), s) != NULL, "missing '" s "'", l)
-#define HAS_NO(l, s) must(strstr(ml_text(l), s) == NULL, "unexpected '" s "'", l)
-
-static void open_with(struct meterlog *l, const char *uri, int64_t every)
-{
-	struct ww_error err = {0};
-
-	if (ml_open(l, ww_meter_find("wattsup"), uri, every, &err) < 0)
-		fail_msg("%s", err.text);
-}
-
-/* As far as the first record, 2 s after the start command. */
-static void run_up(struct meterlog *l, const char *uri)
-{
-	open_with(l, uri, 0);
-	ml_start(l);
-	ml_until(l, 400 * MS);
-	ml_say(l, VERSION);
-	ml_until(l, 1400 * MS);
-	ml_clear(l);
-}
-
-/* A record each second, from `from` on. */
-static void next_record(struct meterlog *l, const char *rec)
-{
-	ml_until(l, l->now_ns + SEC);
-	ml_say(l, rec);
-}
-
-static void dialogue(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	open_with(&l, "wattsup:/dev/x", 0);
-	ml_start(&l);
-	assert_string_equal(ml_text(&l), "send \\x18#L,R,0;\n");
-	ml_until(&l, 299 * MS);
-	assert_int_equal(l.sent, 1);
-	ml_until(&l, 300 * MS);
-	HAS(&l, "send #V,R,0;\n");
-	ml_until(&l, 350 * MS);
-	ml_say(&l, VERSION);
-	HAS(&l, "identity Watts up? PRO||hardware 5.2 firmware 3.14 200612211910\n");
-	HAS(&l, "send #L,W,3,E,0,1;\n");
-	ml_until(&l, 1360 * MS);
-	ml_say(&l, REC("965"));
-	assert_string_equal(ml_readings(&l), "reading 965 1204 792 1 100 500 965\n");
-	assert_int_equal(l.events + l.losses + l.fails, 0);
-	ml_close(&l);
-}
 
 /* The worked frames of the protocol: hexadecimal and what it means. */
 static void golden(void **unused)
@@ -208,6 +143,11 @@ static void damaged_records(void **unused)
 	assert_string_equal(ml_readings(&l), "reading 967 1204 792 1 100 500 965\n");
 	HAS(&l, "event device damaged packet left out: not as many values as it announces\n");
 	HAS(&l, "loss 1400..3399 ms 1 damaged\n");
+	ml_clear(&l);
+	ml_until(&l, l.now_ns + SEC);
+	next_record(&l, REC("967"));
+	HAS(&l, "ms 1 missing\n");
+	ml_clear(&l);
 	next_record(&l, "#d,-,18,96" REC("968"));
 	HAS(&l, "its end is missing");
 	HAS(&l, "reading 968 ");
@@ -217,139 +157,7 @@ static void damaged_records(void **unused)
 	HAS(&l, "a value is no number");
 	next_record(&l, "#d,-,2,965,1204;");
 	HAS(&l, "neither 16 nor 18 values");
-	assert_int_equal(l.given, 2);
-	ml_close(&l);
-}
-
-static void left_streaming(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	open_with(&l, "wattsup:/dev/x", 0);
-	ml_start(&l);
-	ml_until(&l, 100 * MS);
-	ml_say(&l, "1,792,1,0;\r\n" REC("965") "#l,-,2,0,1;\r\n");
-	/* Quiet is awaited from here, and nothing of before is a reading. */
-	ml_until(&l, 399 * MS);
-	HAS_NO(&l, "#V,R,0;");
-	ml_until(&l, 400 * MS);
-	HAS(&l, "send #V,R,0;\n");
-	ml_say(&l, REC("965") VERSION);
-	assert_int_equal(l.given, 0);
-	assert_int_equal(l.fails, 0);
-	HAS(&l, "send #L,W,3,E,0,1;\n");
-	ml_until(&l, 1400 * MS);
-	ml_say(&l, REC("970"));
 	assert_int_equal(l.given, 1);
-	ml_close(&l);
-}
-
-/* A meter that never falls quiet is asked all the same, after 2 s. */
-static void never_quiet(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	open_with(&l, "wattsup:/dev/x", 0);
-	ml_start(&l);
-	for (int i = 1; i <= 19; i++) {
-		ml_until(&l, i * 100 * MS);
-		ml_say(&l, REC("965"));
-	}
-	HAS_NO(&l, "#V,R,0;");
-	ml_until(&l, 2000 * MS);
-	HAS(&l, "send #V,R,0;\n");
-	ml_close(&l);
-}
-
-static void no_reply(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	open_with(&l, "wattsup:/dev/x", 0);
-	ml_start(&l);
-	ml_until(&l, 2299 * MS);
-	assert_int_equal(l.fails, 0);
-	ml_until(&l, 2300 * MS);
-	assert_int_equal(l.fails, 1);
-	HAS(&l, "no reply to the version request in 2 s (nothing at all was received at 115200");
-	HAS(&l, "?baud=19200");
-	HAS(&l, "?baud=9600");
-	assert_true(l.m->deadline(l.state) == WW_TIME_MAX);
-	ml_say(&l, VERSION);
-	assert_int_equal(l.sent, 2);
-	ml_close(&l);
-	open_with(&l, "wattsup:/dev/x?baud=9600", 0);
-	ml_start(&l);
-	ml_until(&l, 400 * MS);
-	ml_say(&l, "\x81\x02\xf0 noise of a wrong rate");
-	ml_until(&l, 3 * SEC);
-	HAS(&l, "25 bytes came, 0 packets among them at 9600 baud");
-	ml_close(&l);
-}
-
-/* Firmware differs in the reserved argument: 0, -, _ and nothing are tried in turn. */
-static void reserved_argument(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	run_up(&l, "wattsup:/dev/x");
-	/* An unknown command is answered with the version packet. */
-	ml_say(&l, VERSION);
-	HAS(&l, "send #L,W,3,E,-,1;\n");
-	/* No answer at all: the interval and 2 s. */
-	ml_until(&l, l.now_ns + 3 * SEC);
-	HAS(&l, "send #L,W,3,E,_,1;\n");
-	ml_until(&l, l.now_ns + 3 * SEC);
-	HAS(&l, "send #L,W,3,E,,1;\n");
-	ml_say(&l, VERSION);
-	assert_int_equal(l.fails, 0);
-	ml_until(&l, l.now_ns + SEC);
-	ml_say(&l, REC("965"));
-	assert_int_equal(l.given, 1);
-	ml_close(&l);
-
-	run_up(&l, "wattsup:/dev/x");
-	ml_until(&l, 20 * SEC);
-	assert_int_equal(l.fails, 1);
-	HAS(&l, "sends no records");
-	ml_close(&l);
-}
-
-static void hardware_minor(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	open_with(&l, "wattsup:/dev/x", 0);
-	ml_start(&l);
-	ml_until(&l, 400 * MS);
-	ml_say(&l, "#v,-,8,2,65206,5,1,3,14,200612211910,0;");
-	HAS(&l, "event device hardware minor 1 is made for 19200 baud: use ?baud=19200\n");
-	HAS(&l, "identity Watts up? ES|");
-	ml_close(&l);
-}
-
-static void banner_restarts(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	run_up(&l, "wattsup:/dev/x");
-	ml_say(&l, REC("965"));
-	ml_clear(&l);
-	ml_until(&l, l.now_ns + 200 * MS);
-	ml_say(&l, "EED05F01 $Revision: 4.41 $ 200612212301 60Hz 120V\r\n");
-	HAS(&l, "event device banner: EED05F01 $Revision: 4.41 $ 200612212301 60Hz 120V\n");
-	ml_until(&l, l.now_ns + 300 * MS);
-	HAS(&l, "send #L,W,3,E,0,1;\n");
-	ml_until(&l, l.now_ns + 1500 * MS);
-	ml_say(&l, REC("966"));
-	assert_int_equal(l.given, 1);
-	HAS(&l, "loss 1400..3399 ms 1 missing\n");
 	ml_close(&l);
 }
 
@@ -374,30 +182,6 @@ static void register_reset_and_wrap(void **unused)
 	HAS(&l, "a value is no number");
 	ml_close(&l);
 #undef WH
-}
-
-static void silence(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	run_up(&l, "wattsup:/dev/x");
-	ml_say(&l, REC("965"));
-	ml_clear(&l);
-	ml_until(&l, 4399 * MS);
-	assert_int_equal(l.losses, 0);
-	ml_until(&l, 4400 * MS);
-	HAS(&l, "loss 1400..4400 ms 3 silent\n");
-	HAS(&l, "send #L,W,3,E,0,1;\n");
-	ml_until(&l, 7400 * MS);
-	HAS(&l, "loss 4400..7400 ms 3 silent\n");
-	ml_until(&l, 9400 * MS);
-	ml_say(&l, REC("966"));
-	/* 2.4 to 8.4 s are lost, and 9.4 s is here: seven in all, told once each. */
-	HAS(&l, "loss 7400..9399 ms 1 silent\n");
-	assert_int_equal(l.given, 1);
-	assert_int_equal(l.fails, 0);
-	ml_close(&l);
 }
 
 static void stale_repeated_beyond(void **unused)
@@ -428,28 +212,6 @@ static void stale_repeated_beyond(void **unused)
 	ml_close(&l);
 }
 
-static void whole_seconds(void **unused)
-{
-	struct meterlog l;
-
-	(void)unused;
-	open_with(&l, "wattsup:/dev/x", 2500 * MS);
-	assert_int_equal(l.period_ns, 3 * SEC);
-	ml_start(&l);
-	ml_until(&l, 400 * MS);
-	ml_say(&l, VERSION);
-	HAS(&l, "send #L,W,3,E,0,3;\n");
-	ml_clear(&l);
-	{
-		struct ww_meter_out out = ml_out(&l);
-
-		l.m->stop(l.state, &out);
-	}
-	assert_string_equal(ml_text(&l), "send #L,R,0;\n");
-	assert_true(l.m->deadline(l.state) == WW_TIME_MAX);
-	ml_close(&l);
-}
-
 /* A recording that opens in the middle of everything, with an open first interval. */
 static void open_interval(void **unused)
 {
@@ -470,7 +232,6 @@ static void open_interval(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dialogue),
 		cmocka_unit_test(golden),
 		cmocka_unit_test(scales),
 		cmocka_unit_test(unlogged_and_old),
@@ -478,16 +239,8 @@ int main(void)
 		cmocka_unit_test(noise_between_and_within),
 		cmocka_unit_test(headless_first),
 		cmocka_unit_test(damaged_records),
-		cmocka_unit_test(left_streaming),
-		cmocka_unit_test(never_quiet),
-		cmocka_unit_test(no_reply),
-		cmocka_unit_test(reserved_argument),
-		cmocka_unit_test(hardware_minor),
-		cmocka_unit_test(banner_restarts),
 		cmocka_unit_test(register_reset_and_wrap),
-		cmocka_unit_test(silence),
 		cmocka_unit_test(stale_repeated_beyond),
-		cmocka_unit_test(whole_seconds),
 		cmocka_unit_test(open_interval),
 	};
 
