@@ -26,6 +26,7 @@ struct sinklog {
 	int32_t kind;
 	size_t n, cap;
 	int64_t *lo, *hi, *codes; /* codes: SINK_CHANNELS a row */
+	size_t after[16], said;	  /* rows that came before each mark and gap */
 	bool lost, ended, refuse, stop;
 	char why[WW_ERROR_TEXT];
 };
@@ -108,12 +109,19 @@ static void sl_raw(void *ctx, struct ww_interval t, const uint8_t *data, size_t 
 	(void)n;
 }
 
+static void sl_said(struct sinklog *s)
+{
+	if (s->said < WW_COUNTOF(s->after))
+		s->after[s->said++] = s->n;
+}
+
 static void sl_mark(void *ctx, struct ww_interval t, const char *kind, const char *text)
 {
 	struct sinklog *s = ctx;
 
 	ww_str_addf(&s->text, "mark %lld %s %s\n", (long long)((t.hi_ns - s->t0_ns) / 1000000),
 		    kind, text);
+	sl_said(s);
 }
 
 static void sl_gap(void *ctx, struct ww_interval t, int64_t lost, const char *reason)
@@ -123,6 +131,7 @@ static void sl_gap(void *ctx, struct ww_interval t, int64_t lost, const char *re
 	ww_str_addf(&s->text, "gap %lld..%lld %lld %s\n",
 		    (long long)((t.lo_ns - s->t0_ns) / 1000000),
 		    (long long)((t.hi_ns - s->t0_ns) / 1000000), (long long)lost, reason);
+	sl_said(s);
 }
 
 static void sl_lost(void *ctx, const struct ww_error *why)

@@ -193,6 +193,11 @@ static void without_pace(void **unused)
 	assert_true(s.ended);
 	assert_true(s.now_ns == begun);
 	same_rows(&s, 1);
+	/* Each mark and gap stands between the rows where it stood. */
+	assert_int_equal(s.said, 3);
+	assert_int_equal(s.after[0], 301);
+	assert_int_equal(s.after[1], 401);
+	assert_int_equal(s.after[2], 1000);
 	/* Nothing lies in the future. */
 	assert_true(s.hi[2999] == begun);
 	src->ops->close(src);

@@ -214,6 +214,54 @@ static void follows(void **unused)
 	rmdir(dir);
 }
 
+/* A change in the middle of a window counts for the half of it. */
+static void follows_within_a_window(void **unused)
+{
+	char dir[] = "/tmp/ww_sim_XXXXXX", path[64], uri[160];
+	struct ww_source *src;
+	struct sinklog s;
+
+	(void)unused;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/state", dir);
+	snprintf(uri, sizeof(uri), "sim:?watts=10&rate=1&follow=%s", path);
+	src = begin(&s, uri);
+	sl_run(&s, 1500 * WW_NS_PER_MS);
+	write_file(path, "20");
+	sl_run(&s, 1500 * WW_NS_PER_MS + 1);
+	assert_int_equal(s.n, 3);
+	assert_true(fabs(sl_value(&s, 0, 0) - 10) < 1e-9);
+	assert_true(fabs(sl_value(&s, 1, 0) - 15) < 0.051);
+	assert_true(fabs(sl_value(&s, 2, 0) - 20) < 1e-9);
+	end(&s, src);
+	unlink(path);
+	rmdir(dir);
+}
+
+/* A display rounds to its nearest step, below zero as above. */
+static void rounding(void **unused)
+{
+	static const struct {
+		const char *uri;
+		int64_t code;
+	} want[] = {{"sim:?watts=24.96", 250},
+		    {"sim:?watts=24.94", 249},
+		    {"sim:?watts=-0.26", -3},
+		    {"sim:?watts=-0.24", -2},
+		    {"sim:?watts=26&resolution=4", 7}};
+
+	(void)unused;
+	for (size_t i = 0; i < WW_COUNTOF(want); i++) {
+		struct sinklog s;
+		struct ww_source *src = begin(&s, want[i].uri);
+
+		sl_run(&s, 100 * WW_NS_PER_MS + 1);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.codes[0], want[i].code);
+		end(&s, src);
+	}
+}
+
 static void moments(const struct sinklog *s, size_t c, double *mean, double *sd, double *kurtosis)
 {
 	double m = 0, v = 0, k = 0;
@@ -329,12 +377,20 @@ static void refused(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steady),     cmocka_unit_test(steps),
-		cmocka_unit_test(electrical), cmocka_unit_test(energy_register),
-		cmocka_unit_test(drift),      cmocka_unit_test(lost_samples),
-		cmocka_unit_test(unplugged),  cmocka_unit_test(follows),
-		cmocka_unit_test(codes),      cmocka_unit_test(seeded),
-		cmocka_unit_test(every),      cmocka_unit_test(refused),
+		cmocka_unit_test(steady),
+		cmocka_unit_test(steps),
+		cmocka_unit_test(electrical),
+		cmocka_unit_test(energy_register),
+		cmocka_unit_test(drift),
+		cmocka_unit_test(lost_samples),
+		cmocka_unit_test(unplugged),
+		cmocka_unit_test(follows),
+		cmocka_unit_test(follows_within_a_window),
+		cmocka_unit_test(rounding),
+		cmocka_unit_test(codes),
+		cmocka_unit_test(seeded),
+		cmocka_unit_test(every),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
