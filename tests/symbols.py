@@ -76,6 +76,7 @@ def check_calls(build):
     for obj in objects(build):
         for line in run("nm", str(obj)).splitlines():
             kind, name = line.split()[-2:]
+            name = re.sub(r"^__(\w+)_chk$", r"\1", name)
             if kind == "U":
                 calls[obj].add(name)
             elif kind in "TRDB":
