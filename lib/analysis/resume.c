@@ -116,9 +116,11 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 
 static int campaign(struct finder *f)
 {
+	const char *wake = ww_trace_meta(f->t, "campaign.wake");
 	const struct ww_mark *m;
 	int rc = 0;
 
+	f->others_woken = wake && *wake;
 	for (size_t i = 0; (m = ww_trace_mark(f->t, i)) != NULL; i++)
 		f->others_woken |= is(m, WW_MARK_WAKE);
 	for (size_t i = 0; rc >= 0 && (m = ww_trace_mark(f->t, i)) != NULL; i++) {

@@ -160,7 +160,7 @@ struct ww_cycle_in {
 	uint32_t n;
 	struct ww_interval request, request_end, wake, wake_end, end;
 	const char *exit_text, *wake_text, *end_text; /* NULL none */
-	bool others_woken; /* other cycles of the campaign have a wake command */
+	bool others_woken;			      /* the campaign has a wake command */
 	/* Edges of lines by their role: rail or power LED, wake line, sleep indicator. */
 	struct ww_edges off, woken, sleep;
 	const struct ww_window *console; /* may be NULL */

@@ -185,7 +185,15 @@ static bool begins(const char *text, const char *head)
 
 static bool command_failed(const struct ww_cycle_in *in)
 {
-	return in->exit_text && !begins(in->exit_text, "exit 0") && *in->exit_text;
+	/* "stopped" is the campaign's own doing: a remote shell that hung, say. */
+	return (begins(in->exit_text, "exit ") && !begins(in->exit_text, "exit 0")) ||
+	       begins(in->exit_text, "signal");
+}
+
+/* The campaign waited for a silence in vain. */
+static bool never_silent(const struct ww_cycle_in *in)
+{
+	return begins(in->end_text, "no silence") || begins(in->end_text, "refused");
 }
 
 /* Words of suspend_stats that tell where the last attempt failed. */
@@ -208,7 +216,7 @@ static void say_stats(struct ww_cycle_out *out, const char *stats)
 
 static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 {
-	if (command_failed(in) || begins(in->end_text, "refused"))
+	if (command_failed(in))
 		say(out, in->exit_text);
 	else if (in->told_refused)
 		say(out, "the DUT's kernel counts a failed suspend");
@@ -281,7 +289,7 @@ static int paused(const struct ww_window *w, const struct ww_cycle_in *in,
 	int64_t pause = b->mono_us + b->sleep_us - b[-1].mono_us - b[-1].sleep_us;
 	int rc = WW_RES_ABORTED;
 
-	if (command_failed(in) || in->told_refused || begins(in->end_text, "refused"))
+	if (command_failed(in) || in->told_refused)
 		rc = refused(in, out);
 	say_ms(out, "tasks stood still for ", pause * 1000, " ms, and the machine did not sleep");
 	return rc;
@@ -336,8 +344,7 @@ static int judge(const struct ww_scan *s, const struct ww_window *w, const struc
 	if (si->kind == WW_SIL_PAUSE)
 		return paused(w, in, si, out);
 	if (!s->stamped && !off && seen(in->request) &&
-	    ((command_failed(in) && before_wake(in, out)) || in->told_refused ||
-	     begins(in->end_text, "refused")))
+	    ((command_failed(in) && before_wake(in, out)) || in->told_refused || never_silent(in)))
 		return refused(in, out);
 	if (before_wake(in, out)) {
 		say(out, "back before the wake command was given");

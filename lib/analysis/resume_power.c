@@ -239,20 +239,25 @@ static int settled(const struct meter *m, struct ww_cycle *c, double pre, double
 	const struct ww_source_info *src = m->source;
 	struct ww_cursor *k;
 	struct ww_batch b;
+	const struct ww_interval *e = c->event;
+	int64_t from;
 	int rc;
 
-	if (!ww_iv_ok(c->event[WW_EV_UART]) || isnan(pre) || SETTLED_NS < MUCH * m->blur_ns)
+	if (!ww_iv_ok(e[WW_EV_UART]) || isnan(pre) || SETTLED_NS < MUCH * m->blur_ns)
 		return 0;
-	rc = ww_cursor_open(m->t, src->id,
-			    c->event[WW_EV_UART].lo_ns + src->delay_max_ns + src->window_ns, to, 0,
-			    &k, err);
+	/* Without a wake: from the middle of the silence, when it surely slept. */
+	from = ww_iv_ok(e[WW_EV_WAKE])
+		       ? e[WW_EV_WAKE].lo_ns
+		       : e[WW_EV_LAST_BEAT].lo_ns +
+				 (e[WW_EV_UART].lo_ns - e[WW_EV_LAST_BEAT].lo_ns) / 2;
+	rc = ww_cursor_open(m->t, src->id, from + src->delay_min_ns, to, 0, &k, err);
 	if (rc < 0)
 		return rc;
 	while ((rc = ww_cursor_next(k, &b, err)) > 0)
 		for (size_t i = 0; i < b.n; i++) {
 			double w = value_of(m, b.codes[m->column][i]);
 
-			if (isnan(w))
+			if (isnan(w) || b.lo_ns[i] < from)
 				continue;
 			if (fabs(w - pre) > band)
 				since = WW_INTERVAL_NONE;

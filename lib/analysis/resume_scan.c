@@ -264,12 +264,15 @@ static void find_beat_bytes(struct scanner *k)
 		s->between = s->others - s->beats;
 }
 
-static void find_mode(struct scanner *k, const struct ww_resume_options *opt)
+/* Who asks for a report knows best, then the DUT, then who recorded. */
+static void find_mode(struct scanner *k, struct ww_trace *t, const struct ww_resume_options *opt)
 {
 	static const char *const names[] = {"", "stream", "reopen", "drain"};
 	struct ww_scan *s = k->s;
 	const char *told = ww_scan_info(s, "mode", WW_TIME_MAX);
 
+	if (!told)
+		told = ww_trace_meta(t, "beat.mode");
 	s->mode = WW_OPT(opt, mode, WW_BEAT_UNKNOWN);
 	for (int i = 1; told && s->mode == WW_BEAT_UNKNOWN && i < 4; i++)
 		if (strcmp(told, names[i]) == 0)
@@ -350,7 +353,7 @@ int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 		out->beats = 0;
 	find_beat_bytes(k);
 	find_cadence(k, opt);
-	find_mode(k, opt);
+	find_mode(k, t, opt);
 	take_silences(k);
 out:
 	if (k)
