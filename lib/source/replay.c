@@ -160,8 +160,9 @@ static int64_t bound(struct replay *s, int64_t to_ns)
 
 	if (m && m->t.hi_ns < to_ns)
 		to_ns = m->t.hi_ns;
-	if (g && g->t.hi_ns < to_ns)
-		to_ns = g->t.hi_ns;
+	/* The record that ended a gap comes after it. */
+	if (g && g->t.hi_ns <= to_ns)
+		to_ns = g->t.hi_ns - 1;
 	return to_ns;
 }
 
