@@ -128,6 +128,10 @@ def relay_program():
     return compile_c("relay.c", os.path.join(OUT, "relay"))
 
 
+def qmp_program():
+    return compile_c("qmp.c", os.path.join(OUT, "qmp"))
+
+
 def ttybeat():
     target = os.path.join(BUILD, "static", "ttybeat-x86_64")
     source = os.path.join(TOP, "tools", "ttybeat.c")
@@ -504,6 +508,14 @@ class Dut:
 
     def wake(self):
         self.qmp("system_wakeup")
+
+    def wake_command(self):
+        """A wake-up for a shell that is done within a few milliseconds."""
+        return f"{shlex.quote(qmp_program())} {shlex.quote(self.path('qmp.sock'))} system_wakeup"
+
+    def suspend_command(self, what="suspend"):
+        return (f"{shlex.quote(os.path.join(HERE, 'dut'))} --dir {shlex.quote(self.folder)} "
+                f"{what}")
 
     def wait_event(self, name, count, timeout):
         end = time.monotonic() + timeout
