@@ -275,8 +275,10 @@ int ww_stat_new(struct ww_trace *t, const struct ww_stat_options *opt, struct ww
 {
 	struct ww_interval w = {WW_OPT(opt, from_ns, 0), WW_OPT(opt, to_ns, 0)};
 	struct ww_stat *s;
-	int rc;
+	int rc = WW_OPT_CHECK(opt, err);
 
+	if (rc < 0)
+		return rc;
 	if (w.lo_ns == 0)
 		w.lo_ns = WW_TIME_MIN;
 	if (w.hi_ns == 0)
