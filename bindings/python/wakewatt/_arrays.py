@@ -36,6 +36,7 @@ def middles(lo: Any, hi: Any, origin: int) -> Any:
     """
     np = numpy()
     if np is not None:
+        lo, hi = np.asarray(lo), np.asarray(hi)
         a = np.where(lo == _ffi.TIME_MIN, hi, lo) - origin
         b = np.where(hi == _ffi.TIME_MAX, lo, hi) - origin
         return (a + b) * 0.5e-9

@@ -177,6 +177,7 @@ class Cycle:
     latency_ms: Dict[str, Interval]  #: "resume_to_user", ...
     starvation: Tuple[Stall, ...]
     energy_J: Optional[Quantity]  #: request (or last beat) to steady
+    energy_why: str  #: why there is no energy, "" otherwise
     asleep_W: Optional[Quantity]  #: mean while asleep
 
     @staticmethod
@@ -185,7 +186,8 @@ class Cycle:
                        for s in d.get("starvation") or ())
         return Cycle(d["n"], d["result"], d.get("reason") or "", _intervals(d.get("events_s")),
                      _intervals(d.get("latency_ms")), stalls,
-                     _quantity(d.get("energy_J"), "J"), _quantity(d.get("asleep_W"), "W"))
+                     _quantity(d.get("energy_J"), "J"), d.get("energy_why") or "",
+                     _quantity(d.get("asleep_W"), "W"))
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,9 @@ class LatencySummary:
     envelope: Optional[Interval]  #: the guaranteed bound: the same ranks of lows and highs
     resolution: Optional[float]  #: half-width of the typical interval
     p90: Optional[float]
+    p90_ci95: Optional[Interval]
     p95: Optional[float]
+    p95_ci95: Optional[Interval]
     min: Optional[float]
     max: Optional[float]
 
@@ -207,7 +211,8 @@ class LatencySummary:
     def _of(d: Dict[str, Any]) -> "LatencySummary":
         return LatencySummary(d.get("n", 0), d.get("failures", 0), d.get("median"),
                               _interval(d.get("ci95")), _interval(d.get("envelope")),
-                              d.get("resolution"), d.get("p90"), d.get("p95"), d.get("min"),
+                              d.get("resolution"), d.get("p90"), _interval(d.get("p90_ci95")),
+                              d.get("p95"), _interval(d.get("p95_ci95")), d.get("min"),
                               d.get("max"))
 
 
@@ -218,6 +223,10 @@ class ResumeReport:
     start: Optional[str]
     cycles: Tuple[Cycle, ...]
     summary: Dict[str, LatencySummary]  #: by latency: "resume_to_user", ...
+    results: Dict[str, int]  #: how many cycles ended so: {"ok": 9, "hung": 1}
+    failure_rate: Optional[Interval]  #: 95 % bounds of the part that failed, 0..1
+    dut: Dict[str, str]  #: what the machine under test said of itself
+    beat: Dict[str, Any]  #: how its heartbeat was written
     notes: Tuple[str, ...]
     document: Dict[str, Any] = field(repr=False)
     text: str = field(repr=False)
@@ -249,7 +258,9 @@ def resume(trace: int, options: _ffi.ww_resume_options) -> ResumeReport:
         text = _text(lib.ww_resume_report, handle, _ffi.REPORT_TEXT)
     finally:
         lib.ww_resume_free(handle)
-    summary = {name.removesuffix("_ms"): LatencySummary._of(s)
-               for name, s in d["summary"].items()}
+    summary = {name[:-3]: LatencySummary._of(s) for name, s in d["summary"].items()
+               if name.endswith("_ms")}
     return ResumeReport(d.get("start"), tuple(Cycle._of(c) for c in d["cycles"]), summary,
-                        tuple(d["notes"]), d, text)
+                        d["summary"].get("results", {}),
+                        _interval(d["summary"].get("failure_rate_ci95")), d.get("dut", {}),
+                        d.get("beat", {}), tuple(d["notes"]), d, text)
