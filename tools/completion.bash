@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# Bash completion for pwrlog, resumetime and wwtrace. Commands and options are taken from the
+# programs' own --help, so that they are those of the version that runs.
+
+_wakewatt_commands() {
+	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'
+}
+
+_wakewatt_options() {
+	"$1" "$2" --help 2>/dev/null | sed -n 's/^ \{2,6\}-/-/p' | sed 's/  .*//' |
+		grep -oE -- '(^|[ ,])--?[A-Za-z][a-z-]*' | tr -d ' ,'
+}
+
+_wakewatt_ttys() {
+	compgen -G '/dev/tty[A-Z]*[0-9]'
+	compgen -G '/dev/serial/by-id/*'
+	return 0
+}
+
+# What follows an option. Fails where that is for the user to know.
+_wakewatt_value() {
+	case $1 in
+	-m)
+		if [ "$2" = record ]; then
+			echo 'wattsup: sim: replay: manual:'
+			_wakewatt_ttys
+		else
+			echo 'stream reopen drain'
+		fi ;;
+	-g) echo 'gpio:' ;;
+	-p | --port | --console)
+		[ "$2" = report ] && return 1
+		_wakewatt_ttys ;;
+	-t | --tty) _wakewatt_ttys ;;
+	--mode) echo 'stream reopen drain' ;;
+	-f | --format) [ "$2" = beat ] && echo 'stamped plain' || echo 'csv jsonl' ;;
+	--stream) echo 'jsonl binary' ;;
+	--what) echo 'samples bytes events marks gaps' ;;
+	-b | --baud) echo '9600 19200 38400 57600 115200 230400 460800 921600' ;;
+	--for | --every | --period | --asleep | --settle | --silence | --*-timeout)
+		echo '100ms 1s 10s 1m 5m 1h' ;;
+	*) return 1 ;;
+	esac
+}
+
+# Whether the option takes a value, as its line of the help says.
+_wakewatt_takes() {
+	"$1" "$2" --help 2>/dev/null |
+		grep -qE -- "^ {2,6}(-[A-Za-z],? )?.*$3(, --[a-z-]+)? [A-Z]"
+}
+
+_wakewatt() {
+	local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]}
+	local prev=${COMP_WORDS[COMP_CWORD - 1]} words
+
+	COMPREPLY=()
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_wakewatt_commands "$program") --help" -- "$cur")
+		return
+	fi
+	# A colon divides words: DRIVER:PLACE is three of them.
+	if [ "$cur" = : ] || [ "$prev" = : ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_wakewatt_ttys)" -- "${cur#:}")
+		return
+	fi
+	case $cur in
+	-*)
+		mapfile -t COMPREPLY < <(compgen -W "$(_wakewatt_options "$program" "$command")" \
+			-- "$cur")
+		return ;;
+	esac
+	case $prev in
+	-*)
+		if _wakewatt_takes "$program" "$command" "$prev"; then
+			if [ "$prev" != -o ] && words=$(_wakewatt_value "$prev" "$command"); then
+				mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+				case ${COMPREPLY[*]} in
+				*:) compopt -o nospace 2>/dev/null ;;
+				esac
+				return
+			fi
+			[ "$prev" = -o ] || return
+		fi ;;
+	esac
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -X '!*.wwt' -- "$cur"; compgen -d -- "$cur")
+}
+
+complete -F _wakewatt pwrlog resumetime wwtrace
