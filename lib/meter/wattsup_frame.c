@@ -75,8 +75,9 @@ enum ww_wu_event ww_wu_byte(struct ww_wu_frame *f, struct ww_interval t, char c)
 	return c == ';' ? WW_WU_PACKET_END : WW_WU_TOO_LONG;
 }
 
-int ww_wu_split(char *s, char **arg, size_t max)
+int ww_wu_split(char *packet, char **arg, size_t max)
 {
+	char *s = packet;
 	int64_t count;
 	size_t n = 0;
 
