@@ -7,27 +7,23 @@
 #include <stdio.h>
 
 struct num {
-	char t[40];
+	char t[350];
 };
 
-/* Seconds or another value, as short as three digits carry it. */
+/* A value as short as three digits carry it. */
 static struct num num(double v)
 {
-	struct num n = {""};
-	struct ww_str s = {0};
+	struct num n;
 	double a = fabs(v);
 
-	ww_str_fixed(&s, v, a >= 100 ? 0 : a >= 10 ? 1 : a >= 0.1 ? 2 : 4);
-	if (!s.bad)
-		snprintf(n.t, sizeof(n.t), "%s", s.p);
-	ww_str_free(&s);
+	ww_fixed_text(n.t, sizeof(n.t), v, a >= 100 ? 0 : a >= 10 ? 1 : a >= 0.1 ? 2 : 4);
 	return n;
 }
 
 /* Energy in Wh, "(...)" for the reader who thinks in these. */
 static struct num watt_hours(double joules)
 {
-	struct num n = {""};
+	struct num n = {"?"};
 	double v = joules / 3600;
 
 	if (isfinite(v))
@@ -104,6 +100,9 @@ static void say_gaps(struct ww_stat *s, int *rc, const struct ww_stat_channel *c
 static void say_register(struct ww_stat *s, int *rc, const struct ww_channel_stat *out,
 			 const struct ww_stat_channel *c, const char *name)
 {
+	struct num z;
+
+	ww_fixed_text(z.t, sizeof(z.t), out->register_z, 1);
 	if (c->is_counter && c->k.resets)
 		ww_stat_say(
 			s, rc,
@@ -120,7 +119,7 @@ static void say_register(struct ww_stat *s, int *rc, const struct ww_channel_sta
 			    name, watt_hours(out->register_J.value).t,
 			    fabs(out->register_z) > 2 ? "DISAGREES with the integral"
 						      : "agrees with the integral",
-			    num(out->register_z).t);
+			    z.t);
 }
 
 void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *src,

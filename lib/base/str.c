@@ -104,19 +104,24 @@ static void unlocalise(char *buf)
 	}
 }
 
-void ww_str_fixed(struct ww_str *s, double v, int decimals)
+void ww_fixed_text(char *buf, size_t n, double v, int decimals)
 {
-	char buf[400];
-
 	if (isnan(v)) {
-		ww_str_add(s, "nan");
+		snprintf(buf, n, "nan");
 		return;
 	}
-	snprintf(buf, sizeof(buf), "%.*f", decimals < 0 ? 0 : decimals > 18 ? 18 : decimals, v);
+	snprintf(buf, n, "%.*f", decimals < 0 ? 0 : decimals > 18 ? 18 : decimals, v);
 	unlocalise(buf);
 	/* No minus zero. */
 	if (buf[0] == '-' && strspn(buf + 1, "0.") == strlen(buf + 1))
 		memmove(buf, buf + 1, strlen(buf));
+}
+
+void ww_str_fixed(struct ww_str *s, double v, int decimals)
+{
+	char buf[400];
+
+	ww_fixed_text(buf, sizeof(buf), v, decimals);
 	ww_str_add(s, buf);
 }
 

@@ -24,6 +24,8 @@ int ww_str_take(struct ww_str *s, char **out, struct ww_error *err);
 
 /* Fixed number of decimals; "nan", "inf", "-inf" otherwise. */
 void ww_str_fixed(struct ww_str *s, double v, int decimals);
+/* The same into a buffer; 350 bytes hold any double. */
+void ww_fixed_text(char *buf, size_t n, double v, int decimals);
 /* Shortest decimal that reads back as the same double. */
 void ww_str_num(struct ww_str *s, double v);
 /* The same into a buffer of at least 32 bytes. */

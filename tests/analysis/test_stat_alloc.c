@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Each allocation of the analysis and of its report fails once: said, nothing leaks. */
+#include "stat_trace.h"
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t m);
+void *__real_realloc(void *p, size_t n);
+char *__real_strdup(const char *s);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t m);
+void *__wrap_realloc(void *p, size_t n);
+char *__wrap_strdup(const char *s);
+
+static int left = -1;
+
+static bool fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t m)
+{
+	return fails() ? NULL : __real_calloc(n, m);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	return fails() ? NULL : __real_realloc(p, n);
+}
+
+char *__wrap_strdup(const char *s)
+{
+	return fails() ? NULL : __real_strdup(s);
+}
+
+static int whole(struct ww_trace *t, int form, char **out, struct ww_error *err)
+{
+	struct ww_stat_options o = {.size = sizeof(o), .from_ns = BEGIN + 5 * S};
+	struct ww_stat *s = NULL;
+	int rc = ww_stat_new(t, &o, &s, err);
+
+	if (rc == 0)
+		rc = ww_stat_report(s, form, out, err);
+	ww_stat_free(s);
+	return rc;
+}
+
+static void test_stat(void **state)
+{
+	struct chan c[2] = {POWER, ENERGY};
+	struct bench b;
+	struct ww_trace *t;
+
+	(void)state;
+	bench_open(&b, NULL, c, 2);
+	for (int i = 0; i < 200; i++)
+		if (i < 100 || i > 110)
+			bench_row(&b, i, (double[]){25 + i % 3, i * 0.007});
+	bench_gap(&b, 150.2, 150.4);
+	t = bench_read(&b);
+	for (int form = WW_REPORT_TEXT; form <= WW_REPORT_JSON; form++) {
+		char *want = NULL, *out = NULL;
+		int n = 0, rc = -ENOMEM;
+
+		OK(whole(t, form, &want, err));
+		for (; rc < 0; n++) {
+			struct ww_error e = {0};
+
+			assert_true(n < 10000);
+			out = NULL;
+			left = n;
+			rc = whole(t, form, &out, &e);
+			left = -1;
+			assert_true(rc == 0 || rc == -ENOMEM);
+			assert_int_equal(e.code, rc);
+			assert_true(rc == 0 || (out == NULL && e.text[0]));
+		}
+		assert_true(n > 20);
+		assert_string_equal(out, want);
+		ww_free(out);
+		ww_free(want);
+	}
+	bench_end(&b, t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stat)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
