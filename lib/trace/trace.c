@@ -242,7 +242,8 @@ int ww_trace_wall(const struct ww_trace *t, int64_t boot_ns, int64_t *real_ns)
 const struct ww_source_info *ww_trace_source_by_id(const struct ww_trace *t, uint32_t id,
 						   struct ww_error *err)
 {
-	for (size_t i = 0; i < t->sources; i++)
+	/* A refresh that broke may have described sources whose rows it never looked at. */
+	for (size_t i = 0; i < t->sources && i < t->extents; i++)
 		if (t->source[i].id == id)
 			return &t->source[i];
 	ww_fail(err, -EINVAL, "%s: there is no source %u", t->path, id);
