@@ -66,7 +66,7 @@ struct beat {
 	int64_t beats, mono_ns, off_ns;
 	/* what is told */
 	enum group group;
-	size_t next;
+	size_t next, constant;
 	int since_line, check;
 	int64_t settle_at, told_off, success, fail;
 	unsigned long wakes[WAKERS];
@@ -371,13 +371,14 @@ static const struct {
 	{"hw_sleep_us", RESUME, "/sys/power/suspend_stats/last_hw_sleep", NULL},
 	{"clocksource", ALWAYS, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 	 NULL},
-	{"mem_sleep", ALWAYS, "/sys/power/mem_sleep", NULL},
 	{"pm_test", ALWAYS | REFUSED, "/sys/power/pm_test", NULL},
+	/* From here on what does not change; a group that was cut short is gone on with. */
+	{"kernel", ALWAYS, NULL, get_own},
+	{"mem_sleep", ALWAYS, "/sys/power/mem_sleep", NULL},
 	{"boot_id", ALWAYS, "/proc/sys/kernel/random/boot_id", NULL},
 	{"tty", ALWAYS, NULL, get_own},
 	{"baud", ALWAYS, NULL, get_own},
 	{"host", ALWAYS, NULL, get_own},
-	{"kernel", ALWAYS, NULL, get_own},
 	{"cmdline", ALWAYS, "/proc/cmdline", NULL},
 	{"board", ALWAYS, NULL, get_dmi},
 	{"firmware", ALWAYS, NULL, get_dmi},
@@ -385,7 +386,8 @@ static const struct {
 	{"cpuidle", ALWAYS, NULL, get_cpuidle},
 	{"aspm", ALWAYS, "/sys/module/pcie_aspm/parameters/policy", NULL},
 };
-#define KEYS (sizeof(keys) / sizeof(*keys))
+#define CHANGING 12
+#define KEYS	 (sizeof(keys) / sizeof(*keys))
 
 /* -------------------------------------------------------------------- port */
 
@@ -396,9 +398,9 @@ static const struct {
 	X(2400)                                                                                    \
 	X(4800)                                                                                    \
 	X(9600)                                                                                    \
-	X(19200) X(38400) X(57600) X(115200) X(230400) X(460800) X(500000) X(576000) X(921600)     \
-		X(1000000) X(1152000) X(1500000) X(2000000) X(2500000) X(3000000) X(3500000)       \
-			X(4000000)
+	X(19200)                                                                                   \
+	X(38400) X(57600) X(115200) X(230400) X(460800) X(500000) X(576000) X(921600) X(1000000)   \
+		X(1152000) X(1500000) X(2000000) X(2500000) X(3000000) X(3500000) X(4000000)
 
 static const struct {
 	long rate;
@@ -635,37 +637,47 @@ static void what_happened(struct beat *b)
 	b->fail = fail;
 }
 
+/* Next key of the group that has a value. @return it, or KEYS at the end */
+static size_t next_key(struct beat *b, char *value, size_t size)
+{
+	size_t k;
+
+	while (b->next < KEYS) {
+		k = b->next++;
+		if (k >= CHANGING)
+			k = CHANGING + b->constant++ % (KEYS - CHANGING);
+		if (!(keys[k].groups & (int)b->group))
+			continue;
+		value[0] = '\0';
+		if (keys[k].get)
+			keys[k].get(b, keys[k].key, value, size);
+		else
+			slurp(b, value, size, "%s", keys[k].path);
+		if (value[0])
+			return k;
+	}
+	b->group = NONE;
+	return KEYS;
+}
+
 /* One information line, if it is time for one; then the line is busy with it. */
 static void tell(struct beat *b, int64_t now)
 {
 	char value[512], line[VALUE_MAX + 64];
-	size_t n;
+	size_t k, n;
 
 	if (b->check && now >= b->settle_at)
 		what_happened(b);
 	if (b->group == NONE || b->check || b->since_line < LINE_EVERY)
 		return;
-	for (; b->next < KEYS; b->next++) {
-		if (!(keys[b->next].groups & (int)b->group))
-			continue;
-		value[0] = '\0';
-		if (keys[b->next].get)
-			keys[b->next].get(b, keys[b->next].key, value, sizeof(value));
-		else
-			slurp(b, value, sizeof(value), "%s", keys[b->next].path);
-		if (value[0])
-			break;
-	}
-	if (b->next == KEYS) {
-		b->group = NONE;
+	k = next_key(b, value, sizeof(value));
+	if (k == KEYS)
 		return;
-	}
-	n = info_line(line, keys[b->next].key, value);
+	n = info_line(line, keys[k].key, value);
 	if (b->mode == DRAIN)
 		port_settle(b);
 	if (port_send(b, line, n))
 		return;
-	b->next++;
 	b->since_line = 0;
 	b->busy_until = now_ns(CLOCK_BOOTTIME) + (b->paced ? 0 : (int64_t)n * b->char_ns);
 }

@@ -36,7 +36,7 @@ class Recording:
                 os.unlink(self.path + end)
         command = [program("resumetime"), "record", "-p", dut.wire, "--cycles", str(cycles),
                    "--suspend", dut.suspend_command(suspend), "--silence", "500ms", "--settle",
-                   "1500ms", "--asleep", "1s", "-o", self.path, *args]
+                   "3s", "--asleep", "1s", "-o", self.path, *args]
         if wake:
             command += ["--wake", wake]
         if meter:
