@@ -74,6 +74,8 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 		return rc;
 	/* Every source takes a role; the recorder keeps it. */
 	ww_uri_get(&uri, "role", "");
+	/* Any source may be given a role for the analyses, which read it in the stored URI. */
+	ww_uri_get(&uri, "role", "");
 	/* A bare path is a serial line. */
 	name = *uri.driver ? uri.driver : ww_source_serial_tty.name;
 	for (size_t i = 0;; i++) {
