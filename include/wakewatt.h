@@ -598,7 +598,8 @@ struct ww_channel_stat {
 	struct ww_quantity mean; /**< time-weighted */
 	double min, max;
 	double resolution;
-	struct ww_quantity energy_J; /**< power channels; NaN otherwise */
+	struct ww_quantity energy_J; /**< power channels; registers of energy: what they
+					  counted; NaN otherwise */
 	double coverage;	     /**< part of duration_s that is not gap, 0..1 */
 	double gap_s;		     /**< time in gaps */
 	uint64_t gaps;

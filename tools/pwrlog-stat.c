@@ -13,16 +13,16 @@ struct window {
 
 static void usage(FILE *f)
 {
-	fputs("Usage: pwrlog stat [--from T] [--to T] [--between MARK,MARK] [--json] FILE\n"
+	fputs("usage: pwrlog stat [--from T] [--to T] [--between MARK,MARK] [--json] FILE\n"
 	      "\n"
 	      "Mean, extremes and energy of every channel of a trace, with uncertainty.\n"
-	      "FILE may still be growing, or be - for standard input.\n"
+	      "FILE may still be growing; '-' is a stream on standard input.\n"
 	      "\n"
 	      "  --from T, --to T      only this stretch; T counts from the first record (90s,\n"
 	      "                        1m30s), or back from the last one (-90s)\n"
 	      "  --between MARK,MARK   from the end of one mark to the beginning of another\n"
 	      "  --json                as JSON\n"
-	      "  -h, --help            this text\n",
+	      "  --help                this text\n",
 	      f);
 }
 

@@ -71,30 +71,40 @@ static void say_method(struct ww_stat *s, int *rc, const struct ww_source_info *
 			num((double)src->delay_max_ns / 1e9).t);
 }
 
-static void say_gaps(struct ww_stat *s, int *rc, const struct ww_stat_channel *c, const char *name)
+/* The same gaps in all channels of a source are said once. */
+static bool said_already(const struct ww_stat *s, const struct ww_source_info *src, size_t i)
+{
+	size_t n = strlen(src->name);
+
+	for (size_t k = 0; k < i; k++) {
+		const struct ww_channel_stat *o = &s->channel[k];
+
+		if (strncmp(o->name, src->name, n) == 0 && o->name[n] == '.' &&
+		    o->gaps == s->channel[i].gaps && o->gap_s == s->channel[i].gap_s)
+			return true;
+	}
+	return false;
+}
+
+static void say_gaps(struct ww_stat *s, int *rc, const struct ww_source_info *src,
+		     const struct ww_stat_channel *c, size_t i)
 {
 	const struct ww_integral *w = &c->w;
+	struct num limit = num((double)c->limit / 1e9);
 
-	if (w->gaps == 0)
-		return;
-	if (c->limit != INT64_MAX)
-		ww_stat_say(
-			s, rc,
-			"%s: %llu gap%s (recorded as such, or longer than %s s), %s s in all: "
-			"taken "
-			"as the mean of the values on both sides, uncertain by their difference",
-			name, (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
-			num((double)c->limit / 1e9).t, num((double)w->gap_ns / 1e9).t);
-	else
-		ww_stat_say(
-			s, rc,
-			"%s: %llu recorded gap%s, %s s in all: taken as the mean of the values on "
-			"both sides, uncertain by their difference",
-			name, (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
-			num((double)w->gap_ns / 1e9).t);
+	if (w->gaps && !said_already(s, src, i))
+		ww_stat_say(s, rc,
+			    "%s: %llu gap%s (recorded as such%s%s%s), %s s in all: taken as the "
+			    "mean of "
+			    "the values on both sides, uncertain by their difference",
+			    src->name, (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
+			    c->limit == INT64_MAX ? "" : ", or longer than ",
+			    c->limit == INT64_MAX ? "" : limit.t, c->limit == INT64_MAX ? "" : " s",
+			    num((double)w->gap_ns / 1e9).t);
 	if (w->gaps_counted)
-		ww_stat_say(s, rc, "%s: %llu of them filled from the meter's own register instead",
-			    name, (unsigned long long)w->gaps_counted);
+		ww_stat_say(s, rc, "%s: %llu of %llu gap%s filled from the meter's own register",
+			    s->channel[i].name, (unsigned long long)w->gaps_counted,
+			    (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s");
 }
 
 static void say_register(struct ww_stat *s, int *rc, const struct ww_channel_stat *out,
@@ -133,7 +143,7 @@ void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *sr
 		say_method(s, rc, src, c, name);
 	say_window(s, rc, c, name);
 	if (!c->is_counter)
-		say_gaps(s, rc, c, name);
+		say_gaps(s, rc, src, c, i);
 	say_register(s, rc, out, c, name);
 	if (!c->is_counter && out->n && isnan(ww_noise_get(&c->w.noise).sigma))
 		ww_stat_say(s, rc,
