@@ -84,10 +84,12 @@ static void put_row(struct ww_trace *t, const struct feed *f)
 	}
 	for (size_t i = 0; i < ww_trace_channel_count(t); i++) {
 		const struct ww_channel_info *c = ww_trace_channel(t, i);
+		const char *unit;
 		int64_t code;
 
 		if (c->source != f->source->id || k >= f->batch.channels)
 			continue;
+		unit = strcmp(c->unit, "1") == 0 ? "" : c->unit;
 		code = f->batch.codes[k][f->at];
 		printf("%s%s ", k ? ", " : "", c->name);
 		k++;
@@ -98,7 +100,7 @@ static void put_row(struct ww_trace *t, const struct feed *f)
 			      stdout);
 		else
 			printf("%.*f%s%s", decimals(c->scale), (double)code * c->scale + c->offset,
-			       *c->unit ? " " : "", strcmp(c->unit, "1") == 0 ? "" : c->unit);
+			       *unit ? " " : "", unit);
 	}
 	putchar('\n');
 }

@@ -70,21 +70,31 @@ static void add_start(const struct ww_trace *t, struct ww_str *s)
 		ww_str_time(s, real, offset ? (int32_t)strtol(offset, NULL, 10) : 0);
 }
 
+/* A number for people: whole ones without an exponent. */
+static void add_num(struct ww_str *s, double v)
+{
+	if (fabs(v) < 1e15 && v == nearbyint(v))
+		ww_str_addf(s, "%lld", (long long)v);
+	else
+		ww_str_num(s, v);
+}
+
 /* A time in the unit that suits its size. */
 static void add_ns(struct ww_str *s, int64_t ns)
 {
-	if (ns >= WW_NS_PER_S) {
-		ww_str_num(s, (double)ns / 1e9);
-		ww_str_add(s, " s");
-	} else if (ns >= WW_NS_PER_MS) {
-		ww_str_num(s, (double)ns / 1e6);
-		ww_str_add(s, " ms");
-	} else if (ns >= WW_NS_PER_US) {
-		ww_str_num(s, (double)ns / 1e3);
-		ww_str_add(s, " \xc2\xb5s");
-	} else {
-		ww_str_addf(s, "%lld ns", (long long)ns);
+	static const struct {
+		int64_t per;
+		const char *name;
+	} units[] = {{WW_NS_PER_S, " s"}, {WW_NS_PER_MS, " ms"}, {WW_NS_PER_US, " \xc2\xb5s"}};
+
+	for (size_t i = 0; i < WW_COUNTOF(units); i++) {
+		if (ns < units[i].per)
+			continue;
+		add_num(s, (double)ns / (double)units[i].per);
+		ww_str_add(s, units[i].name);
+		return;
 	}
+	ww_str_addf(s, "%lld ns", (long long)ns);
 }
 
 static void add_range(struct ww_str *s, const char *what, int64_t a, int64_t b)
@@ -111,22 +121,22 @@ static void channel_text(struct ww_str *s, const struct ww_channel_info *c)
 		    *c->unit ? " in " : "", c->unit, NAME(semantics, c->semantics));
 	if (c->resolution > 0) {
 		ww_str_add(s, ", resolution ");
-		ww_str_num(s, c->resolution);
+		add_num(s, c->resolution);
 	}
 	if (!isnan(c->acc_abs) || !isnan(c->acc_rel)) {
 		ww_str_add(s, ", accuracy \xc2\xb1");
 		if (!isnan(c->acc_rel)) {
-			ww_str_num(s, c->acc_rel * 100);
+			add_num(s, c->acc_rel * 100);
 			ww_str_add(s, " %");
 		}
 		if (!isnan(c->acc_rel) && !isnan(c->acc_abs))
 			ww_str_add(s, " \xc2\xb1");
 		if (!isnan(c->acc_abs))
-			ww_str_num(s, c->acc_abs);
+			add_num(s, c->acc_abs);
 	}
 	if (c->wrap > 0) {
 		ww_str_add(s, ", wraps at ");
-		ww_str_num(s, c->wrap);
+		add_num(s, c->wrap);
 	}
 	ww_str_add(s, "\n");
 }

@@ -87,10 +87,10 @@ static int take_channel(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *e
 	c->semantics = sqlite3_column_int(st, 5);
 	c->scale = sqlite3_column_double(st, 6);
 	c->offset = sqlite3_column_double(st, 7);
-	c->resolution = number(st, 8);
+	c->resolution = sqlite3_column_double(st, 8);
 	c->acc_abs = number(st, 9);
 	c->acc_rel = number(st, 10);
-	c->wrap = number(st, 11);
+	c->wrap = sqlite3_column_double(st, 11);
 	t->channels++;
 	return copy_texts(&t->fixed, st, text, column, WW_COUNTOF(text), err);
 }

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""wwtrace: whole output, whole complaint, exit status."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tap import main
+from ww import BUILD, run, tool
+
+# A trace in its stream form; every kind of record is in it.
+STREAM = """\
+{"type":"wakewatt","format":1}
+{"type":"meta","key":"bench.host","value":"labhost"}
+{"type":"meta","key":"bench.clocksource","value":"acpi_pm"}
+{"type":"meta","key":"bench.utc_offset_s","value":"3600"}
+{"type":"anchor","boot_ns":1000000000,"mono_ns":1,"real_ns":1700000000000000000,"width_ns":100}
+{"type":"source","id":1,"kind":0,"name":"meter","uri":"wattsup:/dev/ttyUSB0","driver":"wattsup",\
+"model":"PRO","serial":"A7005IDU","period_ns":1000000000,"window_ns":1000000000,\
+"delay_max_ns":50000000,"transport":"uart","transport_delay_max_ns":1000000,\
+"transport_char_ns":86806,"transport_settings":"baud=115200"}
+{"type":"source","id":2,"kind":1,"name":"port","role":"heartbeat"}
+{"type":"source","id":3,"kind":2,"name":"led"}
+{"type":"channel","id":1,"source":1,"name":"power","quantity":"power","unit":"W","semantics":1,\
+"scale":0.1,"resolution":0.1,"acc_abs":0.3,"acc_rel":0.015}
+{"type":"channel","id":2,"source":1,"name":"pf","quantity":"power_factor","unit":"1","scale":0.01}
+{"type":"channel","id":3,"source":3,"name":"level","quantity":"level","unit":"1","semantics":4}
+{"type":"sample","source":1,"t":[999000000,1000000000],"codes":[249,99]}
+{"type":"sample","source":1,"t":[1999000000,2000000000],"codes":[-5,null]}
+{"type":"bytes","source":2,"t":[1500000000,1500020000],"hex":"2e41"}
+{"type":"sample","source":3,"t":[1700000000,1700000000],"codes":[1]}
+{"type":"mark","t":[1600000000,1600000000],"kind":"label","text":"+monitor, A7005IDU on labhost"}
+{"type":"mark","t":[1550000000,1560000000],"source":2,"kind":"request","text":"ssh root@dut"}
+{"type":"gap","source":1,"t":[2100000000,null],"lost":3,"reason":"unplugged"}
+{"type":"end"}
+"""
+
+INFO = """\
+trace      closed
+span       1.101 s from 2023-11-14T23:13:19.999+01:00
+marks      2: label 1, request 1
+gaps       1, 3 items lost
+sources    3
+  meter (meter)
+    uri        wattsup:/dev/ttyUSB0
+    driver     wattsup
+    model      PRO
+    serial     A7005IDU
+    rows       2
+    timing     period 1 s, window 1 s, delay 0 ns to 50 ms
+    transport  uart, delay 0 ns to 1 ms, a character takes 86.806 µs, baud=115200
+    channel    power: power in W, average, resolution 0.1, accuracy ±1.5 % ±0.3
+    channel    pf: power_factor in 1, instant
+  port (serial)
+    role       heartbeat
+    bytes      2
+  led (line)
+    rows       1
+    channel    level: level in 1, edge
+environment
+  bench.clocksource    acpi_pm
+  bench.host           labhost
+  bench.utc_offset_s   3600
+warning: bench.clocksource is acpi_pm: times are doubtful, it is slow to read and was chosen \
+because the TSC was found unstable
+"""
+
+DUMP = """\
+     0.001000000       1000 us  meter       power 24.9 W, pf 0.99
+     0.501020000         20 us  port        byte 2e .
+     0.501020000         20 us  port        byte 41 A
+     0.561000000      10000 us  port        mark request: ssh root@dut
+     0.601000000          0 us  -           mark label: +monitor, A7005IDU on labhost
+     0.701000000          0 us  led         level 1
+     1.001000000       1000 us  meter       power -0.5 W, pf missing
+     1.101000000          open  meter       gap, 3 lost: unplugged
+"""
+
+EXPORTS = {
+    (): """\
+t_lo_ns,t_hi_ns,source,channel,value,unit
+999000000,1000000000,meter,power,24.9,W
+999000000,1000000000,meter,pf,0.99,1
+1999000000,2000000000,meter,power,-0.5,W
+1999000000,2000000000,meter,pf,,1
+""",
+    ("--what", "bytes"): """\
+t_lo_ns,t_hi_ns,source,hex
+1500000000,1500020000,port,2e
+1500000000,1500020000,port,41
+""",
+    ("--what", "events", "--format", "jsonl"): """\
+{"t_lo_ns":1700000000,"t_hi_ns":1700000000,"source":"led","level":1}
+""",
+    ("--what", "marks"): """\
+t_lo_ns,t_hi_ns,source,kind,text
+1550000000,1560000000,port,request,ssh root@dut
+1600000000,1600000000,,label,"+monitor, A7005IDU on labhost"
+""",
+    ("--what", "marks", "--redact"): """\
+t_lo_ns,t_hi_ns,source,kind,text
+1550000000,1560000000,port,request,
+1600000000,1600000000,,label,"+monitor, (redacted) on (redacted)"
+""",
+    ("--what", "gaps", "--format", "jsonl"): """\
+{"t_lo_ns":2100000000,"t_hi_ns":null,"source":"meter","lost":3,"reason":"unplugged"}
+""",
+    ("--source", "port", "--what", "marks"): """\
+t_lo_ns,t_hi_ns,source,kind,text
+1550000000,1560000000,port,request,ssh root@dut
+""",
+}
+
+
+class Wwtrace(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.path = os.path.join(self.dir, "t.jsonl")
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(STREAM)
+
+    def test_info(self):
+        self.assertEqual(run("wwtrace", "info", self.path), (0, INFO, ""))
+        self.assertEqual(run("wwtrace", "info", "-", stdin=STREAM.encode()), (0, INFO, ""))
+
+    def test_info_json(self):
+        code, out, err = run("wwtrace", "info", "--json", self.path)
+        doc = json.loads(out)
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(list(doc)[0], "schema")
+        self.assertEqual(list(doc)[-1], "notes")
+        self.assertEqual(doc["schema"], "wakewatt/info/1")
+        self.assertEqual([s["name"] for s in doc["sources"]], ["meter", "port", "led"])
+        self.assertEqual(doc["sources"][0]["channels"][0]["acc_rel"], 0.015)
+        self.assertEqual(doc["marks"], {"label": 1, "request": 1})
+
+    def test_dump(self):
+        self.assertEqual(run("wwtrace", "dump", self.path), (0, DUMP, ""))
+
+    def test_export(self):
+        for args, text in EXPORTS.items():
+            with self.subTest(args=args):
+                self.assertEqual(run("wwtrace", "export", *args, self.path), (0, text, ""))
+
+    def test_unclosed(self):
+        code, out, err = run("wwtrace", "info", "-", stdin=STREAM[:-15].encode())
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("trace      unclosed\n", out)
+
+    def test_broken_stream(self):
+        bad = STREAM.replace('"codes":[-5,null]', '"codes":[-5]')
+        code, out, err = run("wwtrace", "export", "-", stdin=bad.encode())
+        self.assertIn("wwtrace export: -: line 13: a sample of 1 codes does not fit source 1\n", err)
+        self.assertIn("meter,power,24.9,W", out)
+
+    def test_wrong_use(self):
+        tail = "'wwtrace export --help' tells how it is used.\n"
+        for args, words in (((), "name a trace, or - for standard input"),
+                            (("--what", "x", "f"), "nothing to export is called 'x'"),
+                            (("--format", "x", "f"), "no format is called 'x'"),
+                            (("--nope", "f"), "unknown option '--nope'"),
+                            (("--what",), "option '--what' needs a value"),
+                            (("f", "g"), "one trace at a time, not also 'g'")):
+            with self.subTest(args=args):
+                self.assertEqual(run("wwtrace", "export", *args),
+                                 (2, "", "wwtrace export: %s\n%s" % (words, tail)))
+        self.assertEqual(run("wwtrace", "nope")[0], 2)
+        self.assertEqual(run("wwtrace")[0], 2)
+
+    def test_failures(self):
+        self.assertEqual(run("wwtrace", "info", "/nonexistent"),
+                         (1, "", "wwtrace info: /nonexistent: No such file or directory\n"))
+        self.assertEqual(run("wwtrace", "export", "--source", "x", self.path),
+                         (1, "", "wwtrace export: %s: there is no source named x\n" % self.path))
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for command in ("info", "dump", "export"):
+                p = subprocess.run([tool("wwtrace"), command, self.path], stdout=full,
+                                   stderr=subprocess.PIPE, check=False)
+                self.assertEqual(p.returncode, 1)
+                self.assertTrue(p.stderr)
+
+    def test_help(self):
+        for command in ("info", "dump", "export"):
+            code, out, err = run("wwtrace", command, "--help")
+            self.assertEqual((code, err), (0, ""))
+            self.assertTrue(out.startswith("Usage: wwtrace %s" % command))
+
+    @unittest.skipUnless(shutil.which("sqlite3"), "sqlite3 is not installed")
+    def test_sqlite_shell(self):
+        lib = os.path.join(BUILD, "lib", "libwakewatt.so")
+        p = subprocess.run(["sqlite3", ":memory:", ".load " + lib, "SELECT * FROM ww_samples('x')"],
+                           capture_output=True, text=True, check=False)
+        self.assertIn("ww_samples: this is no trace", p.stderr)
+
+
+if __name__ == "__main__":
+    main()
