@@ -46,7 +46,10 @@ double ww_stat_joules(const struct ww_stat_channel *c)
 	       ww_power_joules(c->info.unit);
 }
 
-/* What the mean over the ordinary intervals is uncertain by, without the maker's bound. */
+/*
+ * What the mean is uncertain by, without the maker's bound. The values beside a
+ * gap stand for it too, so that what is wrong with them all holds there as well.
+ */
 static double readings_u2(const struct ww_stat_channel *c, double step)
 {
 	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
@@ -90,7 +93,7 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 {
 	const struct ww_channel_info *info = &c->info;
 	const struct ww_integral *w = &c->w;
-	double ns = (double)(w->plain_ns + w->gap_ns), plain, step = step_of(info), own, bound;
+	double ns = (double)(w->plain_ns + w->gap_ns), step = step_of(info), own, bound;
 	double joules = strcmp(info->quantity, "power") == 0 ? ww_power_joules(info->unit) : 0;
 
 	out->n = w->n;
@@ -110,10 +113,9 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 		out->min = a < b ? a : b;
 		out->max = a < b ? b : a;
 	}
-	plain = ns > 0 ? (double)w->plain_ns / ns : 1;
 	out->mean.value =
 		(ns > 0 ? ww_integral_area(w) / ns : w->last) * info->scale + info->offset;
-	own = plain * plain * readings_u2(c, step);
+	own = readings_u2(c, step);
 	if (ns > 0)
 		own += pow(info->scale * ww_integral_gap_u(w) / ns, 2);
 	bound = maker_u2(info, out->mean.value);

@@ -233,11 +233,11 @@ static int text_report(struct ww_str *s, const struct ww_stat *st)
 	} else {
 		ww_str_add(s, "start unknown: no clock in the trace");
 	}
-	ww_str_add(s, "; from ");
+	ww_str_add(s, "\nfrom ");
 	add_seconds(s, st->from_s);
 	ww_str_add(s, " to ");
 	add_seconds(s, st->to_s);
-	ww_str_add(s, " after it\n");
+	ww_str_add(s, " after the first record\n");
 	rc = add_table(s, st, false);
 	if (rc == 0)
 		rc = add_table(s, st, true);
