@@ -34,7 +34,7 @@ struct sim {
 	int64_t batch;	    /* samples a call */
 	int64_t end_ns, reset_ns;
 	int32_t semantics;
-	bool codes, is_reset;
+	bool codes, is_reset, running;
 	double volts, pf, sigma, resolution, part_J;
 	double wh_step, wh_wrap, wh_zero_J;
 	size_t gaps, unplugs;
@@ -201,6 +201,7 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 	(void)late_ns;
 	if (u && u->at_ns <= rel) {
 		take_until(s, u->at_ns < s->end_ns ? u->at_ns : s->end_ns);
+		s->running = false;
 		ww_fail(&why, -ENODEV, "%s: unplugged, as asked", s->uri);
 		s->sink.lost(s->sink.ctx, &why);
 		return;
@@ -208,6 +209,7 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 	if (rel >= s->end_ns) {
 		take_until(s, s->end_ns);
 		tell_gap(s);
+		s->running = false;
 		s->sink.ended(s->sink.ctx);
 		return;
 	}
@@ -221,7 +223,8 @@ static void on_follow(void *ctx, double by_watts)
 	struct sim *s = ctx;
 	int64_t rel = ww_loop_now(s->loop) - s->t0_ns;
 
-	take_until(s, rel < s->end_ns ? rel : s->end_ns);
+	if (s->running)
+		take_until(s, rel < s->end_ns ? rel : s->end_ns);
 	s->part_J += ww_simload_to(&s->load, rel);
 	s->load.level += by_watts;
 }
@@ -371,12 +374,14 @@ static int sim_start(struct ww_source *base, struct ww_error *err)
 	/* Plugged in again, it goes on where its time is now; its register never stopped. */
 	s->i = rel / s->period_ns;
 	s->plugged_ns = rel;
+	s->running = true;
 	if (s->reset_ns <= s->i * s->period_ns) {
 		ww_simload_to(&s->load, s->reset_ns);
 		s->wh_zero_J = s->load.joules;
 		s->is_reset = true;
 	}
 	ww_simload_to(&s->load, s->i * s->period_ns);
+	s->part_J = 0;
 	arm(s, rel);
 	return 0;
 }
@@ -386,7 +391,9 @@ static int64_t sim_stop(struct ww_source *base)
 	struct sim *s = (struct sim *)base;
 
 	ww_timer_set(s->timer, WW_TIME_MAX, 0);
-	tell_gap(s);
+	if (s->running)
+		tell_gap(s);
+	s->running = false;
 	return 0;
 }
 

@@ -209,6 +209,11 @@ static void follows(void **unused)
 	write_file(path, "off");
 	sl_run(&s, 200 * WW_NS_PER_MS);
 	assert_true(fabs(sl_value(&s, 17, 0) - 1.5) < 1e-9);
+	/* Stopped, it says nothing more, whatever the file does. */
+	assert_int_equal(src->ops->stop(src), 0);
+	write_file(path, "on");
+	sl_run(&s, SEC);
+	assert_int_equal(s.n, 18);
 	end(&s, src);
 	unlink(path);
 	rmdir(dir);
