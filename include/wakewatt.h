@@ -350,7 +350,8 @@ WW_API void ww_trace_close(struct ww_trace *t);
  * ww_trace_state() tells whether more can come.
  */
 WW_API int ww_trace_refresh(struct ww_trace *t, struct ww_error *err);
-/** Descriptor that becomes readable when a refresh is worth while (a timer for files). */
+/** Descriptor that becomes readable when a refresh is worth while (a timer for
+ * files); -1 where nothing more can come. */
 WW_API int ww_trace_fd(const struct ww_trace *t);
 /** @return enum ww_trace_state */
 WW_API int ww_trace_state(const struct ww_trace *t);
@@ -387,7 +388,12 @@ struct ww_cursor;
 
 /** Flags of ww_cursor_open(). */
 enum ww_cursor_flags {
-	/** Bytes: the sure interval only, without the model of the line's pace. */
+	/**
+	 * Bytes: the sure interval only, without the model of the line's pace. Without this
+	 * flag, and where the transport's char_ns is known, byte k (from 0) of n that one
+	 * read delivered lies in [lo + k char_ns, hi - (n - 1 - k) char_ns], or in the sure
+	 * [lo, hi] where that is empty.
+	 */
 	WW_CURSOR_SURE = 1
 };
 

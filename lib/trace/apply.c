@@ -21,32 +21,25 @@ struct ww_apply {
 };
 
 /* Members of all objects in one statement: SQLite parses the text once. */
+/* clang-format off */
 #define MEMBERS(X)                                                                                 \
-	X(type)                                                                                    \
-	X(format)                                                                                  \
-	X(id)                                                                                      \
-	X(kind)                                                                                    \
-	X(name) X(uri) X(driver) X(model) X(serial) X(firmware) X(notes) X(role) X(period_ns) X(   \
-		window_ns) X(delay_min_ns) X(delay_max_ns) X(transport) X(transport_delay_min_ns)  \
-		X(transport_delay_max_ns) X(transport_char_ns) X(transport_settings) X(source)     \
-			X(quantity) X(unit) X(semantics) X(scale) X(offset) X(resolution)          \
-				X(acc_abs) X(acc_rel) X(wrap) X(cycle) X(text) X(lost) X(reason)   \
-					X(boot_ns) X(mono_ns) X(real_ns) X(width_ns) X(adj_state)  \
-						X(adj_freq_ppb) X(adj_maxerror_ns) X(key) X(value) \
-							X(hex)
-enum {
-#define ROW(name) M_##name,
-	MEMBERS(ROW)
-#undef ROW
-		M_lo,
-	M_hi
-};
+	X(type) X(format) X(id) X(kind) X(name) X(uri) X(driver) X(model) X(serial) X(firmware)    \
+	X(notes) X(role) X(period_ns) X(window_ns) X(delay_min_ns) X(delay_max_ns) X(transport)    \
+	X(transport_delay_min_ns) X(transport_delay_max_ns) X(transport_char_ns)                   \
+	X(transport_settings) X(source) X(quantity) X(unit) X(semantics) X(scale) X(offset)        \
+	X(resolution) X(acc_abs) X(acc_rel) X(wrap) X(cycle) X(text) X(lost) X(reason) X(boot_ns)  \
+	X(mono_ns) X(real_ns) X(width_ns) X(adj_state) X(adj_freq_ppb) X(adj_maxerror_ns) X(key)   \
+	X(value) X(hex)
 
-static const char object_sql[] = "SELECT "
-#define ROW(name) "json_extract(?1,'$." #name "'),"
-	MEMBERS(ROW)
+#define ROW(name) M_##name,
+enum { MEMBERS(ROW) M_lo, M_hi };
 #undef ROW
-		"json_extract(?1,'$.t[0]'), json_extract(?1,'$.t[1]')";
+
+#define ROW(name) "json_extract(?1,'$." #name "'),"
+static const char object_sql[] =
+	"SELECT " MEMBERS(ROW) "json_extract(?1,'$.t[0]'), json_extract(?1,'$.t[1]')";
+#undef ROW
+/* clang-format on */
 
 int ww_apply_new(sqlite3 *db, const char *path, struct ww_apply **out, struct ww_error *err)
 {

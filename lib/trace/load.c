@@ -319,7 +319,8 @@ static uint64_t amount(const struct ww_trace *t)
 	return n;
 }
 
-static void find_state(struct ww_trace *t)
+/* `lives` was asked before the last load, so that no last commit can have been missed. */
+static void find_state(struct ww_trace *t, bool lives)
 {
 	const char *state = ww_trace_meta(t, WW_META_STATE);
 
@@ -327,7 +328,7 @@ static void find_state(struct ww_trace *t)
 		return;
 	if (state && strcmp(state, WW_STATE_CLOSED) == 0)
 		t->state = WW_TRACE_CLOSED;
-	else if (state && strcmp(state, WW_STATE_LIVE) == 0 && ww_recorder_lives(t->db))
+	else if (state && strcmp(state, WW_STATE_LIVE) == 0 && lives)
 		t->state = WW_TRACE_LIVE;
 	else
 		t->state = WW_TRACE_UNCLOSED;
@@ -358,12 +359,13 @@ static int has_changed(struct ww_trace *t, struct ww_error *err)
 int ww_trace_load(struct ww_trace *t, struct ww_error *err)
 {
 	uint64_t before = amount(t);
+	bool lives = !t->memory && ww_recorder_lives(t->db);
 	int state = t->state, rc = has_changed(t, err);
 
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
-		find_state(t);
+		find_state(t, lives);
 		return t->state != state;
 	}
 	rc = ww_db_exec(t->db, t->path, "BEGIN", err);
@@ -379,6 +381,6 @@ int ww_trace_load(struct ww_trace *t, struct ww_error *err)
 		t->version = -1;
 		return rc;
 	}
-	find_state(t);
+	find_state(t, lives);
 	return amount(t) != before || t->state != state;
 }

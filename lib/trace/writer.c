@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/writer.h"
 
+/*
+ * A slow source's tail is stored again at each commit; after so many times it is left
+ * as it is, so that a day at one row a second does not wear out a memory card.
+ */
+#define TAIL_COMMITS 1024
+
 void ww_tail_empty(struct ww_wsource *s)
 {
 	s->first += (int64_t)s->tail.n;
 	s->tail.n = 0;
 	s->tail.data_n = 0;
 	s->rowid = 0;
+	s->commits = 0;
 	s->dirty = false;
 }
 
@@ -470,6 +477,8 @@ int ww_writer_commit(struct ww_writer *w, struct ww_error *err)
 			continue;
 		rc = w->ops->rows(w, s, err);
 		s->dirty = false;
+		if (rc == 0 && ++s->commits >= TAIL_COMMITS)
+			ww_tail_empty(s);
 	}
 	if (rc == 0)
 		rc = w->ops->commit(w, err);

@@ -20,8 +20,9 @@ struct ww_wsource {
 	bool started;		  /* has rows: no more channels */
 	bool dirty;		  /* tail has rows that the back has not seen */
 	int64_t last_hi;
-	int64_t first; /* number of the tail's first row */
-	int64_t rowid; /* file: row of `block` with the tail, 0 none yet */
+	int64_t first;	  /* number of the tail's first row */
+	unsigned commits; /* that stored this tail */
+	int64_t rowid;	  /* file: row of `block` with the tail, 0 none yet */
 	struct ww_rows tail;
 };
 
