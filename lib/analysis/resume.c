@@ -45,6 +45,7 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 	c->sleep = (struct ww_edges){f->in->sleep.t, f->in->sleep.n};
 	c->gap = f->in->gap;
 	c->gaps = f->in->gaps;
+	c->live = c->trace_ends && ww_trace_state(f->t) == WW_TRACE_LIVE;
 	c->pm_test = ww_scan_info(&r->scan, "pm_test", c->to_ns);
 	c->booted = before && after && strcmp(before, after) != 0;
 	c->stats = ww_scan_info(&r->scan, "suspend_stats", c->to_ns);
@@ -54,9 +55,14 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 		    strcmp(r->scan.info[i].value, "refused") == 0)
 			c->told_refused = true;
 	rc = ww_cycle_judge(&r->scan, &f->line, c, f->regex, &r->cycle[r->cycles], f->err);
-	if (rc >= 0)
+	if (rc < 0)
+		return rc;
+	/* Watching, and what looked like an event was none. */
+	if (!ww_iv_ok(c->request) && !ww_iv_ok(r->cycle[r->cycles].c.event[WW_EV_LAST_BEAT]))
+		ww_cycle_out_free(&r->cycle[r->cycles]);
+	else
 		r->cycles++;
-	return rc;
+	return 0;
 }
 
 static struct ww_cycle_in blank(struct ww_interval span)

@@ -166,6 +166,7 @@ struct ww_cycle_in {
 	const struct ww_window *console; /* may be NULL */
 	int64_t to_ns;			 /* end of what belongs to this cycle */
 	bool trace_ends;		 /* to_ns is the end of the trace */
+	bool live;			 /* the trace still grows */
 	int64_t hint_mono_us;		 /* stamp of the first beat after the sleep, -1 unknown */
 	const struct ww_gap *gap;	 /* bytes that were lost */
 	size_t gaps;
@@ -195,6 +196,8 @@ struct ww_cycle_out {
 /* regex: regex_t of <regex.h>, or NULL for the built-in list. */
 int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const struct ww_cycle_in *in,
 		   const void *regex, struct ww_cycle_out *out, struct ww_error *err);
+/* Latencies from the events. */
+void ww_cycle_latencies(struct ww_cycle_out *out);
 void ww_cycle_out_free(struct ww_cycle_out *o);
 
 /* What lies between the last beat before and the first byte after: see resume_cycle.c. */

@@ -108,6 +108,9 @@ static int text_events(const struct ww_window *w, const struct ww_cycle_in *in,
 		if (rc >= 0 && seen(hand) && (!seen(*handoff) || hand.lo_ns > handoff->lo_ns))
 			*handoff = hand;
 	}
+	/* A command that is slow to end: the boot loader's first byte ends the doubt too. */
+	if (!out->wake_line && seen(*firmware) && EV(out, WAKE).hi_ns > firmware->hi_ns)
+		EV(out, WAKE).hi_ns = firmware->hi_ns;
 	out->text_no_hand = seen(*firmware) && !seen(*handoff);
 	return rc;
 }
@@ -230,7 +233,8 @@ static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 static int never_back(const struct ww_window *w, const struct ww_cycle_in *in,
 		      const struct ww_silence *si, struct ww_cycle_out *out)
 {
-	bool woken = seen(EV(out, WAKE)) || begins(in->end_text, "timeout");
+	bool over = !in->live || seen(in->end);
+	bool woken = over && (seen(EV(out, WAKE)) || begins(in->end_text, "timeout"));
 	int64_t since = si->last == SIZE_MAX ? 0 : in->to_ns - w->hi[si->last];
 
 	if (si->uart != SIZE_MAX)
@@ -248,6 +252,8 @@ static int never_back(const struct ww_window *w, const struct ww_cycle_in *in,
 		ww_str_add(&out->reason, "; wake command: ");
 		ww_str_add(&out->reason, in->wake_text);
 	}
+	if (!over)
+		say(out, "the recording goes on");
 	return woken ? WW_RES_HUNG : WW_RES_UNKNOWN;
 }
 
@@ -354,7 +360,7 @@ static int judge(const struct ww_scan *s, const struct ww_window *w, const struc
 }
 
 /* Differences of events; what was not observed at both ends is not given. */
-static void latencies(struct ww_cycle_out *out)
+void ww_cycle_latencies(struct ww_cycle_out *out)
 {
 	struct ww_interval *l = out->c.latency, *e = out->c.event;
 	bool back = out->c.result != WW_RES_EARLY && out->c.result != WW_RES_REFUSED &&
@@ -428,7 +434,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	out->c.result = judge(s, w, in, &si, out);
 	if (out->lost)
 		EV(out, FIRST_BEAT) = EV(out, UART) = EV(out, STEADY) = WW_INTERVAL_NONE;
-	latencies(out);
+	ww_cycle_latencies(out);
 	if (rc >= 0 && out->reason.bad)
 		rc = ww_fail_nomem(err);
 	out->c.reason = out->reason.p ? out->reason.p : "";

@@ -11,6 +11,7 @@
 #define SAMPLES	   65536		/* gaps kept for the cadence */
 #define SILENCE_NS (200 * WW_NS_PER_MS) /* shorter is never taken for a sleep */
 #define WATCH_NS   (250 * WW_NS_PER_MS)
+#define STILL_NS   (500 * WW_NS_PER_MS) /* as in resume_silence.c */
 #define BACK_US	   INT64_C(1000) /* MONOTONIC never goes back; this much is a bit error less */
 
 struct scanner {
@@ -145,13 +146,16 @@ static void follow(struct scanner *k, const struct ww_beat *a, const struct ww_b
 	int64_t slept = b->sleep_us - a->sleep_us, mono = b->mono_us - a->mono_us;
 	uint32_t step = (b->seq - a->seq) & 0xffffff;
 	bool reset = mono < -BACK_US || slept < -WW_SLEPT_US;
-	bool stretch = reset || slept > WW_SLEPT_US;
+	/* The clocks stood still though BOOTTIME says they did not: an RTC of whole seconds. */
+	bool still = b->t.lo_ns - a->t.hi_ns - (mono + slept) * 1000 > STILL_NS;
+	bool stretch = reset || still || slept > WW_SLEPT_US;
 
 	if (stretch)
 		happened(k, &s->happened, &s->happenings, &s->happened_cap,
 			 &(struct ww_happened){.before = a->t,
 					       .after = b->t,
-					       .mono_us = b->mono_us,
+					       .mono_us = reset || slept > WW_SLEPT_US ? b->mono_us
+										       : -1,
 					       .slept_us = slept,
 					       .reset = reset});
 	if (!reset && step > 1 && step < 0x800000)

@@ -124,6 +124,7 @@ int ww_text_events(const struct ww_window *w, size_t from, size_t until, int64_t
 {
 	char line[LINE_MAX_BYTES], lower[LINE_MAX_BYTES];
 	size_t start = first_text(w, from, until, until_ns, wake), n = 0, last = SIZE_MAX;
+	bool said = false;
 	size_t i;
 
 	(void)err;
@@ -144,8 +145,14 @@ int ww_text_events(const struct ww_window *w, size_t from, size_t until, int64_t
 			continue;
 		}
 		line[n] = lower[n] = '\0';
-		if (n && !regex && kernel_line(lower))
-			break;
+		/* A kernel that speaks first is no firmware. */
+		if (n && kernel_line(lower)) {
+			if (!said)
+				*firmware = WW_INTERVAL_NONE;
+			if (!regex)
+				break;
+		}
+		said |= n > 0;
 		/* The message ends with its last letter, or with the newline after it. */
 		if (n && hands_over(line, lower, regex))
 			*handoff = (struct ww_interval){w->lo[last], end ? w->hi[last] : w->hi[i]};

@@ -184,13 +184,14 @@ static void add_bounds(struct ww_str *s, const double v[2], int d)
 		ww_str_add(s, "unbounded");
 		return;
 	}
+	/* Without a lower rank: no latency is less than nothing. */
 	if (isinf(v[0]))
-		ww_str_add(s, "?");
+		ww_str_add(s, "0");
 	else
 		ww_str_fixed(s, v[0], d);
 	ww_str_add(s, "\xe2\x80\x93");
 	if (isinf(v[1]))
-		ww_str_add(s, "?");
+		ww_str_add(s, "\xe2\x88\x9e");
 	else
 		ww_str_fixed(s, v[1], d);
 }

@@ -27,6 +27,7 @@ struct sim_sleep {
 	int64_t freeze, uart_off, sleep, wake, uart_on, thaw;
 	int asleep; /* the clocks stopped (MONOTONIC) between sleep and wake */
 	int boots;  /* at wake the machine starts anew: clocks and sequence from 0 */
+	int unseen; /* BOOTTIME stood still too: an RTC of whole seconds */
 	int never;  /* tasks never thaw */
 };
 
@@ -134,7 +135,9 @@ static inline void sim_clocks(const struct sim *s, int64_t t, int64_t *mono, int
 
 		if (z->thaw > t)
 			continue;
-		if (z->asleep)
+		if (z->asleep && z->unseen)
+			dut -= (double)(z->wake - z->sleep) / (1 + s->skew);
+		else if (z->asleep)
 			slept += (double)(z->wake - z->sleep) / (1 + s->skew);
 		if (z->boots) {
 			dut = (double)(t - z->wake) / (1 + s->skew);

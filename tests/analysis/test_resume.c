@@ -475,6 +475,34 @@ static void watched(void **state)
 	}
 }
 
+/* A sleep too short for the DUT's RTC: no clock of its own moved, the bench's did. */
+static void sleep_unseen(void **state)
+{
+	(void)state;
+	for (int marks = 0; marks < 2; marks++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct sim_sleep *z;
+		struct found f;
+		const struct ww_cycle *c;
+
+		sim_init(&s);
+		z = sim_suspend(&s, s.start + 5 * S, 900, 30);
+		z->unseen = 1;
+		sim_run(&s);
+		sim_open(&tr);
+		sim_store(&s, &tr);
+		if (marks)
+			cycle_marks(&tr, z, 1);
+		f = analyse(&tr, NULL);
+		c = only(&f);
+		assert_int_equal(c->result, WW_RES_OK);
+		holds("first_beat", c->event[WW_EV_FIRST_BEAT], s.first_after[0], 3 * MS);
+		assert_false(seen(c->latency[WW_LAT_DUT_ASLEEP]));
+		done(&f);
+	}
+}
+
 static void unplugged(void **state)
 {
 	struct sim s;
@@ -665,21 +693,14 @@ static void getty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_thaw_stamped),
-		cmocka_unit_test(late_thaw_plain),
-		cmocka_unit_test(plain_drain),
-		cmocka_unit_test(queued_behind_old),
-		cmocka_unit_test(ipaq_2006),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(hung_and_reset),
-		cmocka_unit_test(early_and_pm_test),
-		cmocka_unit_test(rough_line),
-		cmocka_unit_test(watched),
-		cmocka_unit_test(unplugged),
-		cmocka_unit_test(power_and_lines),
-		cmocka_unit_test(slow_meter),
-		cmocka_unit_test(console_text),
-		cmocka_unit_test(getty),
+		cmocka_unit_test(late_thaw_stamped), cmocka_unit_test(late_thaw_plain),
+		cmocka_unit_test(plain_drain),	     cmocka_unit_test(queued_behind_old),
+		cmocka_unit_test(ipaq_2006),	     cmocka_unit_test(refused),
+		cmocka_unit_test(hung_and_reset),    cmocka_unit_test(early_and_pm_test),
+		cmocka_unit_test(rough_line),	     cmocka_unit_test(watched),
+		cmocka_unit_test(sleep_unseen),	     cmocka_unit_test(unplugged),
+		cmocka_unit_test(power_and_lines),   cmocka_unit_test(slow_meter),
+		cmocka_unit_test(console_text),	     cmocka_unit_test(getty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
