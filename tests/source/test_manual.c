@@ -84,7 +84,8 @@ static void registers(void **unused)
 
 	(void)unused;
 	assert_int_equal(sl_init(&s, 100 * SEC, &err), 0);
-	assert_int_equal(sl_open(&s, "manual:?unit=kWh&name=counter&role=supply", 0, 0, &src, &err), 0);
+	assert_int_equal(sl_open(&s, "manual:?unit=kWh&name=counter&role=supply", 0, 0, &src, &err),
+			 0);
 	assert_string_equal(s.names, "counter[kWh]");
 	assert_string_equal(s.channel[0].quantity, "energy");
 	assert_int_equal(s.channel[0].semantics, WW_COUNTER);
