@@ -326,11 +326,14 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 		  struct ww_error *err)
 {
 	const char *pattern = WW_OPT(opt, handoff, NULL);
-	struct ww_resume *r = calloc(1, sizeof(*r));
 	struct ww_resume_input in = {0};
+	struct ww_resume *r;
 	regex_t regex;
-	int rc;
+	int rc = WW_OPT_CHECK(opt, err);
 
+	if (rc < 0)
+		return rc;
+	r = calloc(1, sizeof(*r));
 	if (!r)
 		return ww_fail_nomem(err);
 	if (pattern && regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
