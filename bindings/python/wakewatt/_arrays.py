@@ -11,7 +11,7 @@ from . import _ffi
 def numpy() -> Optional[Any]:
     """The numpy module, or None."""
     try:
-        import numpy as np
+        import numpy as np  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return None
     return np

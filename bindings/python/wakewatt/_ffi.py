@@ -11,7 +11,7 @@ import ctypes.util
 import os
 from ctypes import (POINTER, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t,
                     c_uint, c_uint8, c_uint32, c_void_p)
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 ABI = 1
 SONAME = "libwakewatt.so.0"
@@ -122,7 +122,7 @@ OUT = POINTER(c_void_p)
 STR = c_char_p
 I64 = POINTER(c_int64)
 
-FUNCTIONS = {
+FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "ww_abi": (c_int, []),
     "ww_version": (STR, []),
     "ww_features": (STR, []),
@@ -272,6 +272,11 @@ lib = load()
 def text(value: Optional[bytes]) -> str:
     """A string of the library."""
     return value.decode("utf-8", "replace") if value else ""
+
+
+def word(words: Tuple[str, ...], number: int) -> str:
+    """A constant's word; a newer library's, unknown here, is its number."""
+    return words[number] if 0 <= number < len(words) else str(number)
 
 
 def raw(value: Optional[str]) -> Optional[bytes]:

@@ -26,7 +26,8 @@ def _text(report: Callable[..., int], handle: Any, form: int) -> str:
 
 def document(report: Callable[..., int], handle: Any) -> Dict[str, Any]:
     """A report's JSON."""
-    return json.loads(_text(report, handle, _ffi.REPORT_JSON))
+    found: Dict[str, Any] = json.loads(_text(report, handle, _ffi.REPORT_JSON))
+    return found
 
 
 def _number(value: Optional[float]) -> float:

@@ -121,8 +121,8 @@ class Channel:
 
     def __len__(self) -> int:
         """Number of samples, those without a value included."""
-        return lib.ww_trace_rows(self._trace._h(), self._info["source_id"], self._from, self._to,
-                                 _ffi.ww_error())
+        return int(lib.ww_trace_rows(self._trace._h(), self._info["source_id"], self._from,
+                                     self._to, _ffi.ww_error()))
 
     def __getitem__(self, key: slice) -> "Channel":
         if not isinstance(key, slice) or key.step is not None:
@@ -139,8 +139,8 @@ class Channel:
 
     def _fill(self, lo: Any, hi: Any, values: Any, n: int) -> int:
         at = [None if c is None else _ffi.pointer(c) for c in (lo, hi, values)]
-        return lib.ww_trace_read(self._trace._h(), self.id, self._from, self._to, n, *at,
-                                 _ffi.ww_error())
+        return int(lib.ww_trace_read(self._trace._h(), self.id, self._from, self._to, n, *at,
+                                     _ffi.ww_error()))
 
     def read(self) -> Tuple[Any, Any, Any]:
         """Columns (lo_ns, hi_ns, values) of shape (n,): all of one moment of a growing trace."""
@@ -167,13 +167,13 @@ class Channel:
 
     def tolist(self) -> List[float]:
         """Values in a plain list."""
-        return self.values().tolist()
+        return list(self.values().tolist())
 
     def intervals(self) -> Tuple[Any, Any]:
         """(lo_ns, hi_ns), int64 of shape (n,): each sample surely arrived in between."""
         n = len(self)
         lo, hi = _arrays.integers(n), _arrays.integers(n)
-        return _arrays.shorten(self._fill(lo, hi, None, n), lo, hi)  # type: ignore[return-value]
+        return _arrays.shorten(self._fill(lo, hi, None, n), lo, hi)
 
     def times(self) -> Any:
         """Middles of the arrivals, float64 seconds since the trace's first record, shape (n,)."""
@@ -230,7 +230,7 @@ class Trace:
     @property
     def state(self) -> str:
         """"closed": complete. "live": being recorded. "unclosed": its recorder died."""
-        return _ffi.STATES[lib.ww_trace_state(self._h())]
+        return _ffi.word(_ffi.STATES, lib.ww_trace_state(self._h()))
 
     @property
     def span(self) -> Optional[Interval]:
@@ -270,7 +270,7 @@ class Trace:
         return list(self._once("gaps", self._read_gaps))
 
     def __getitem__(self, name: str) -> Channel:
-        found = self._once("channels", self._read_channels)
+        found: Dict[str, Channel] = self._once("channels", self._read_channels)
         if name not in found:
             raise KeyError(f"{self.path} has no channel {name!r}; it has "
                            f"{', '.join(found) or 'none'}")
@@ -308,10 +308,11 @@ class Trace:
             p = s.transport
             way = Transport(text(p.name), p.delay_min_ns, p.delay_max_ns, p.char_ns,
                             text(p.settings))
-            words = [text(getattr(s, k)) for k in ("name", "uri", "driver", "model", "serial",
-                                                   "firmware", "role", "notes")]
-            out[words[0]] = Source(s.id, _ffi.KINDS[s.kind], *words, s.period_ns, s.window_ns,
-                                   s.delay_min_ns, s.delay_max_ns, way)
+            source = Source(s.id, _ffi.word(_ffi.KINDS, s.kind), text(s.name), text(s.uri),
+                            text(s.driver), text(s.model), text(s.serial), text(s.firmware),
+                            text(s.role), text(s.notes), s.period_ns, s.window_ns, s.delay_min_ns,
+                            s.delay_max_ns, way)
+            out[source.name] = source
         return out
 
     def _source_names(self) -> Dict[int, str]:
@@ -324,7 +325,7 @@ class Trace:
             source = names.get(c.source, "")
             info = {"id": c.id, "source_id": c.source, "source": source,
                     "full": f"{source}.{text(c.name)}", "quantity": text(c.quantity),
-                    "unit": text(c.unit), "semantics": _ffi.SEMANTICS[c.semantics],
+                    "unit": text(c.unit), "semantics": _ffi.word(_ffi.SEMANTICS, c.semantics),
                     "resolution": c.resolution, "acc_abs": c.acc_abs, "acc_rel": c.acc_rel,
                     "wrap": c.wrap}
             out[info["full"]] = Channel(self, info, _ffi.TIME_MIN, _ffi.TIME_MAX)
@@ -376,7 +377,7 @@ class Trace:
         ``sure``: the sure intervals only, without the model of the line's pace.
         KeyError: no such source. Error (EINVAL): the source holds samples.
         """
-        found = self._once("sources", self._read_sources)
+        found: Dict[str, Source] = self._once("sources", self._read_sources)
         if source not in found:
             raise KeyError(f"{self.path} has no source {source!r}; it has "
                            f"{', '.join(found) or 'none'}")
@@ -404,14 +405,14 @@ class Trace:
 
     def refresh(self) -> bool:
         """Look for what was added; never blocks. True if there is something new."""
-        new = lib.ww_trace_refresh(self._h(), _ffi.ww_error()) == 1
+        new: bool = lib.ww_trace_refresh(self._h(), _ffi.ww_error()) == 1
         if new:
             self._known.clear()
         return new
 
     def fileno(self) -> int:
         """A descriptor that becomes readable when a refresh is worth while."""
-        return lib.ww_trace_fd(self._h())
+        return int(lib.ww_trace_fd(self._h()))
 
     def follow(self, timeout: Optional[float] = None) -> Iterator["Trace"]:
         """Yield the trace each time it has grown, until its recorder has ended.
