@@ -95,6 +95,8 @@ struct ww_happened {
 /* What the whole line taught. */
 struct ww_scan {
 	uint64_t bytes, beats, others, between, lost, tails;
+	uint64_t pauses; /* stamped: the beat paused, the machine did not sleep */
+	int64_t longest_pause_ns;
 	bool stamped;
 	uint8_t is_beat[256]; /* plain: bytes that are beats */
 	int mode;	      /* enum ww_beat_mode in force */

@@ -49,7 +49,14 @@ static int note_found(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 		NOTE("%s: no heartbeat was found among %llu bytes", r->port,
 		     (unsigned long long)s->bytes);
 	else if (r->cycles == 0)
-		NOTE("no cycle was found: no suspend was requested and the beat never fell silent");
+		NOTE("no cycle was found: no suspend was requested and %s",
+		     s->stamped ? "the beats tell of no sleep" : "the beat never fell silent");
+	if (s->pauses && !count(r, WW_EV_REQUEST))
+		NOTE("the beat paused %llu time%s without a sleep, for up to %lld ms: starvation, "
+		     "or "
+		     "suspends that the kernel gave up",
+		     (unsigned long long)s->pauses, s->pauses == 1 ? "" : "s",
+		     (long long)(s->longest_pause_ns / 1000000));
 	if (s->bytes && !s->stamped && s->infos == 0 && r->cycles && !count(r, WW_EV_REQUEST))
 		NOTE("plain beats, no request marked: each silence is taken for a sleep");
 	return 0;

@@ -158,6 +158,11 @@ static void follow(struct scanner *k, const struct ww_beat *a, const struct ww_b
 										       : -1,
 					       .slept_us = slept,
 					       .reset = reset});
+	if (!stretch && (mono + slept) * 1000 > WATCH_NS) {
+		s->pauses++;
+		if ((mono + slept) * 1000 > s->longest_pause_ns)
+			s->longest_pause_ns = (mono + slept) * 1000;
+	}
 	if (!reset && step > 1 && step < 0x800000)
 		s->lost += step - 1;
 	if (!stretch && step == 1) {
