@@ -130,15 +130,26 @@ static int64_t quiet_until(const struct ww_integral *w)
 	return w->next_gap < w->gaps_recorded ? w->gap[w->next_gap].lo_ns : WW_TIME_MAX;
 }
 
+/*
+ * Whether a reading counts in the window. At its very edge it does not where it
+ * stands for the time outside only.
+ */
+static bool inside(const struct ww_integral *w, int64_t t)
+{
+	return (w->semantics == WW_AVERAGE && w->from != WW_TIME_MIN ? t > w->from
+								     : t >= w->from) &&
+	       (w->semantics == WW_HOLD && w->to != WW_TIME_MAX ? t < w->to : t <= w->to);
+}
+
 static void add_row(struct ww_integral *w, int64_t t, int64_t c, int64_t lo, int64_t hi)
 {
 	if (c == WW_MISSING) {
-		w->missing += t >= w->from && t <= w->to;
+		w->missing += inside(w, t);
 		return;
 	}
 	if (w->any)
 		add_slow(w, t, c, lo);
-	if (t >= w->from && t <= w->to) {
+	if (inside(w, t)) {
 		if (w->begin > w->end)
 			w->begin = w->end = t;
 		take(w, c);

@@ -36,15 +36,24 @@ static int plain_decimals(double v)
 	return d;
 }
 
-/* Decimals that show a step: 1 for 0.1 and 0.5, 2 for 0.25, 0 for 1 and 10. */
+static bool whole(double v)
+{
+	return fabs(v - round(v)) <= 1e-6 * fmax(1, fabs(v));
+}
+
+/*
+ * Decimals that show a step (1 for 0.1 and 0.5, 2 for 0.25, 0 for 1 and 10), and a
+ * reading that is finer than its meter said it could be.
+ */
 static int step_decimals(double step, double v)
 {
 	int d = 0, most = plain_decimals(v);
 
 	if (!(step > 0))
 		return most;
-	while (d < most && fabs(step - round(step)) > 1e-6 * step) {
+	while (d < most && !(whole(step) && step > 0.5 && whole(v))) {
 		step *= 10;
+		v *= 10;
 		d++;
 	}
 	return d;
@@ -223,6 +232,7 @@ static void add_start(struct ww_str *s, const struct ww_stat *st)
 
 static int text_report(struct ww_str *s, const struct ww_stat *st)
 {
+	bool first = true;
 	int rc;
 
 	if (st->has_wall) {
@@ -243,16 +253,18 @@ static int text_report(struct ww_str *s, const struct ww_stat *st)
 		rc = add_table(s, st, true);
 	if (rc < 0)
 		return rc;
-	ww_str_add(s, st->notes ? "\n" : "");
 	for (size_t i = 0; i < st->channels; i++) {
 		if (*st->channel[i].why && !st->extra[i].counter) {
 			struct ww_str why = {0};
 
+			ww_str_add(s, first ? "\n" : "");
+			first = false;
 			ww_str_addf(&why, "%s: %s", st->channel[i].name, st->channel[i].why);
 			add_note(s, why.bad ? "" : why.p);
 			ww_str_free(&why);
 		}
 	}
+	ww_str_add(s, first && st->notes ? "\n" : "");
 	for (size_t i = 0; i < st->notes; i++)
 		add_note(s, st->note[i]);
 	return 0;

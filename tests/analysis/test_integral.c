@@ -95,6 +95,34 @@ static void test_cuts(void **state)
 	}
 }
 
+/* At the edge of a window a reading counts where it stands for time inside. */
+static void test_edges(void **state)
+{
+	static const double t[] = {0, 1, 2, 3, 4};
+	static const int64_t p[] = {1, 2, 3, 4, 5};
+	static const struct {
+		int semantics;
+		unsigned n;
+		int64_t min, max;
+	} want[] = {{WW_INSTANT, 3, 2, 4}, {WW_AVERAGE, 2, 3, 4}, {WW_HOLD, 2, 2, 3}};
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t piece = 1; piece < 6; piece++) {
+			struct ww_integral w;
+
+			ww_integral_init(&w, want[k].semantics);
+			w.from = S;
+			w.to = 3 * S;
+			add(&w, t, p, 5, piece);
+			assert_int_equal(w.n, want[k].n);
+			assert_int_equal(w.min, want[k].min);
+			assert_int_equal(w.max, want[k].max);
+			assert_int_equal(w.plain_ns, 2 * S);
+		}
+	}
+}
+
 /* 30 s from 20 W to 50 W: 1050 +- 260 J, and counted. */
 static void test_gap_by_time(void **state)
 {
@@ -307,12 +335,12 @@ static void test_counter_window(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_semantics),	cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_gap_by_time),	cmocka_unit_test(test_missing_values),
-		cmocka_unit_test(test_gap_by_record),	cmocka_unit_test(test_many_gaps),
-		cmocka_unit_test(test_gap_by_register), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_extremes),	cmocka_unit_test(test_counter),
-		cmocka_unit_test(test_counter_window)};
+		cmocka_unit_test(test_semantics),      cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_edges),	       cmocka_unit_test(test_gap_by_time),
+		cmocka_unit_test(test_missing_values), cmocka_unit_test(test_gap_by_record),
+		cmocka_unit_test(test_many_gaps),      cmocka_unit_test(test_gap_by_register),
+		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_counter),	       cmocka_unit_test(test_counter_window)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
