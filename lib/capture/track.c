@@ -280,11 +280,11 @@ int ww_track_open(struct ww_track *t, struct ww_error *err)
 			 .warn = on_warn},
 		.uri = t->uri,
 		.every_ns = t->rec->opt.every_ns,
-		.first_open_ns = t->first_open_ns,
 	};
 
 	if (!t->first_open_ns)
 		t->first_open_ns = ww_loop_now(t->rec->loop);
+	setup.first_open_ns = t->first_open_ns;
 	return ww_source_open(&setup, &t->source, err);
 }
 

@@ -61,7 +61,7 @@ class Usage(Case):
             for s in subs.split():
                 code, out, err = run(p, s, "--help")
                 self.assertEqual((code, err), (0, ""), (p, s))
-                self.assertIn("usage: %s %s" % (p, s), out)
+                self.assertIn("usage: %s %s" % (p, s), out.replace("Usage", "usage"))
 
 
 class Record(Case):
@@ -69,7 +69,7 @@ class Record(Case):
         t = self.path("t.wwt")
         code, out, err = run("pwrlog", "record", "-m", SIM, "--for", "1s", "-o", t)
         self.assertEqual(code, 0, err)
-        self.assertRegex(out, r"meter.power +\d+ +2[45]\.\d+ ± 0\.\d+ W")
+        self.assertRegex(out, r"meter.power +2[45]\.\d+ ± 0\.\d+ W")
         self.assertIn("samples", err)
         s = js("pwrlog", "stat", t, "--json")
         ch = s["channels"][0]
