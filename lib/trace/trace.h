@@ -89,7 +89,7 @@ void ww_stream_close(struct ww_stream *s);
 struct ww_apply;
 int ww_apply_new(sqlite3 *db, const char *path, struct ww_apply **out, struct ww_error *err);
 /* @return 0, 1 for the object that ends a stream, negative error */
-int ww_apply_json(struct ww_apply *a, const char *text, size_t n, struct ww_error *err);
+int ww_apply_json(struct ww_apply *a, const char *json, size_t n, struct ww_error *err);
 int ww_apply_block(struct ww_apply *a, const uint8_t *p, size_t n, struct ww_error *err);
 int ww_apply_commit(struct ww_apply *a, struct ww_error *err);
 void ww_apply_free(struct ww_apply *a);

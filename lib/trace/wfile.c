@@ -255,6 +255,21 @@ static void make_plain(struct ww_writer *w)
 	}
 }
 
+/* Nothing is left behind by a trace that could not begin. */
+static void remove_file(const char *path)
+{
+	static const char *const suffix[] = {"", "-wal", "-shm"};
+
+	for (size_t i = 0; i < WW_COUNTOF(suffix); i++) {
+		struct ww_str s = {0};
+
+		ww_str_addf(&s, "%s%s", path, suffix[i]);
+		if (!s.bad)
+			unlink(s.p);
+		ww_str_free(&s);
+	}
+}
+
 static int close_file(struct ww_writer *w, struct ww_error *err)
 {
 	int rc = 0;
@@ -273,11 +288,13 @@ static int close_file(struct ww_writer *w, struct ww_error *err)
 		w->st[i] = NULL;
 	}
 	if (w->own_db && w->db) {
-		if (rc == 0)
+		if (rc == 0 && w->born)
 			make_plain(w);
 		sqlite3_close(w->db);
 	}
 	w->db = NULL;
+	if (w->own_db && !w->born)
+		remove_file(w->path);
 	return rc;
 }
 
@@ -333,21 +350,6 @@ static int set_up_file(struct ww_writer *w, struct ww_error *err)
 	return rc;
 }
 
-/* Nothing is left behind by a trace that could not begin. */
-static void remove_file(const char *path)
-{
-	static const char *const suffix[] = {"", "-wal", "-shm"};
-
-	for (size_t i = 0; i < WW_COUNTOF(suffix); i++) {
-		struct ww_str s = {0};
-
-		ww_str_addf(&s, "%s%s", path, suffix[i]);
-		if (!s.bad)
-			unlink(s.p);
-		ww_str_free(&s);
-	}
-}
-
 int ww_wfile_open(struct ww_writer *w, struct ww_error *err)
 {
 	int fd = open(w->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
@@ -368,7 +370,6 @@ int ww_wfile_open(struct ww_writer *w, struct ww_error *err)
 	}
 	ww_fail(&w->failed, rc, "never opened");
 	close_file(w, NULL);
-	remove_file(w->path);
 	return rc;
 }
 

@@ -105,6 +105,7 @@ int ww_writer_open(const char *path, const struct ww_writer_options *opt, struct
 		rc = ww_writer_commit(w, err);
 	if (rc < 0)
 		return writer_abort(w, rc);
+	w->born = true;
 	*out = w;
 	return 0;
 }
@@ -211,8 +212,7 @@ int ww_writer_update_source(struct ww_writer *w, const struct ww_source_info *in
 
 	if (!src)
 		return -EINVAL;
-	if (rc == 0)
-		rc = check_source(w, &s, err);
+	rc = rc == 0 ? check_source(w, &s, err) : rc;
 	if (rc == 0 && s.kind != src->kind)
 		rc = ww_fail(err, -EINVAL, "%s: source %s cannot become another kind", w->path,
 			     src->name);

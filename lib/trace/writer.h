@@ -54,6 +54,7 @@ struct ww_writer {
 	/* file */
 	sqlite3 *db;
 	bool own_db;
+	bool born; /* came to be: its file is kept */
 	bool in_txn;
 	sqlite3_stmt *st[9];
 	int64_t last_real_ns; /* wall time of the last anchor committed, and the newest */

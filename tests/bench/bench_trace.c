@@ -77,7 +77,7 @@ static struct batch *make(size_t batches)
 	return b;
 }
 
-static void die(const struct ww_error *err)
+static _Noreturn void die(const struct ww_error *err)
 {
 	fprintf(stderr, "bench_trace: %s\n", err->text);
 	exit(1);

@@ -267,12 +267,30 @@ static void child_fills_tmpfs(void)
 		_exit(17);
 }
 
+/* No room even to begin: nothing is left behind. */
+static void child_cannot_begin(void)
+{
+	struct ww_error why = {0};
+	struct ww_writer *w;
+
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		_exit(0);
+	mkdir(at("small"), 0755);
+	if (mount("none", at("small"), "tmpfs", 0, "size=200k") != 0)
+		_exit(0);
+	if (ww_writer_open(at("small/t.wwt"), NULL, &w, &why) != -ENOSPC)
+		_exit(1);
+	if (!strstr(why.text, "disk full") || access(at("small/t.wwt"), F_OK) == 0)
+		_exit(2);
+}
+
 static void test_disk_full(void **state)
 {
 	static const char *const sizes[] = {"1m", "2m", "3m", "5m"};
 
 	(void)state;
 	in_child(child_fills_limit, false);
+	in_child(child_cannot_begin, false);
 	for (size_t i = 0; i < 4; i++) {
 		tmpfs_size = sizes[i];
 		in_child(child_fills_tmpfs, false);
