@@ -562,7 +562,7 @@ struct ww_campaign_options {
 	uint32_t reserved;
 	int64_t asleep_ns;	    /**< time from silence to the wake command; 0: 3 s */
 	int64_t suspend_timeout_ns; /**< no silence after this long: refused; 0: 20 s */
-	int64_t resume_timeout_ns;  /**< no beat after the wake: hung; 0: 60 s, 300 s without `wake` */
+	int64_t resume_timeout_ns;  /**< no beat after it: hung; 0: 60 s, 300 s without `wake` */
 	int64_t settle_ns;	    /**< quiet time of good beats before the next; 0: 3 s */
 	int64_t silence_ns;	    /**< no byte for this long means asleep; 0: 1 s */
 };

@@ -13,7 +13,7 @@ struct num {
 /* A value as short as three digits carry it. */
 static struct num num(double v)
 {
-	struct num n;
+	struct num n = {""};
 	double a = fabs(v);
 
 	ww_fixed_text(n.t, sizeof(n.t), v, a >= 100 ? 0 : a >= 10 ? 1 : a >= 0.1 ? 2 : 4);

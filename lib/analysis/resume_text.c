@@ -122,7 +122,7 @@ int ww_text_events(const struct ww_window *w, size_t from, size_t until, int64_t
 		   const struct ww_interval *wake, const void *regex, struct ww_interval *firmware,
 		   struct ww_interval *handoff, struct ww_error *err)
 {
-	char line[LINE_MAX_BYTES], lower[LINE_MAX_BYTES];
+	char line[LINE_MAX_BYTES] = "", lower[LINE_MAX_BYTES] = "";
 	size_t start = first_text(w, from, until, until_ns, wake), n = 0, last = SIZE_MAX;
 	bool said = false;
 	size_t i;

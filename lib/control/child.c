@@ -73,8 +73,8 @@ static void on_end(void *ctx, uint32_t events)
 
 static int spawn(struct ww_child *c, const char *command, int out, struct ww_error *err)
 {
-	char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
-			(char *)(uintptr_t)command, NULL};
+	char shell[] = "sh", option[] = "-c";
+	char *argv[] = {shell, option, (char *)(uintptr_t)command, NULL};
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
 	sigset_t none, dflt;

@@ -439,12 +439,17 @@ static void wu_stop(void *state, const struct ww_meter_out *out)
 	to_phase(w, IDLE, WW_TIME_MAX);
 }
 
-/* No source at hand states an accuracy: unknown, not zero. */
+/*
+ * No source at hand states an accuracy: unknown, not zero. Versions of clang-format do
+ * not agree on the braces.
+ */
+/* clang-format off */
 #define CH(n, q, u, sem, s, w)                                                                     \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = sem, .scale = s,                 \
 		.resolution = s, .acc_abs = (double)NAN, .acc_rel = (double)NAN, .wrap = w         \
 	}
+/* clang-format on */
 #define MEAN(n, q, u, s) CH(n, q, u, WW_AVERAGE, s, 0)
 /* Extremes are no power that flows: no analysis may integrate them. */
 #define KEPT(n, u, s) CH(n, "other", u, WW_INSTANT, s, 0)

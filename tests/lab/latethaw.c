@@ -25,10 +25,11 @@ static const struct dev_pm_ops latethaw_ops = {
 };
 
 static struct platform_driver latethaw_driver = {
-	.driver = {
-		.name = "latethaw",
-		.pm = &latethaw_ops,
-	},
+	.driver =
+		{
+			.name = "latethaw",
+			.pm = &latethaw_ops,
+		},
 };
 
 static int __init latethaw_init(void)
