@@ -100,6 +100,7 @@ struct ww_scan {
 	bool stamped;
 	uint8_t is_beat[256]; /* plain: bytes that are beats */
 	int mode;	      /* enum ww_beat_mode in force */
+	size_t ahead;	      /* bytes that the DUT may have written ahead */
 	bool line_idles;      /* plain beats slower than the line: nothing waits in a buffer */
 	int64_t char_ns;      /* time of a character, 0 unknown */
 	struct ww_cadence cadence;
@@ -198,8 +199,6 @@ struct ww_cycle_out {
 /* regex: regex_t of <regex.h>, or NULL for the built-in list. */
 int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const struct ww_cycle_in *in,
 		   const void *regex, struct ww_cycle_out *out, struct ww_error *err);
-/* Latencies from the events. */
-void ww_cycle_latencies(struct ww_cycle_out *out);
 void ww_cycle_out_free(struct ww_cycle_out *o);
 
 /* What lies between the last beat before and the first byte after: see resume_cycle.c. */

@@ -59,24 +59,51 @@ static void plain_first(const struct ww_scan *s, const struct ww_window *w,
 }
 
 /*
+ * When the first new beat was written at the earliest. Whenever a beat was written, the
+ * byte that a full buffer would hold before it had left already; the stamps tell how
+ * long before that beat the first one was written.
+ */
+static int64_t written_after(const struct ww_scan *s, const struct ww_window *w,
+			     const struct ww_silence *si)
+{
+	int64_t best = w->lo[si->uart];
+
+	for (size_t k = si->first; k < w->beats; k++) {
+		const struct ww_rbeat *a = &w->beat[si->first], *b = &w->beat[k];
+		int64_t since = (b->mono_us - a->mono_us + b->sleep_us - a->sleep_us) * 1000;
+		size_t at = b->at + b->len;
+
+		if (since < 0 || since > WW_NS_PER_S)
+			break;
+		at = at > s->ahead + WW_TTY_FIFO ? at - s->ahead - WW_TTY_FIFO : 0;
+		/* No quartz is off by more than 500 ppm. */
+		since += since / 2000 + 1000;
+		if (at > si->uart && w->lo[at] - since > best)
+			best = w->lo[at] - since;
+	}
+	return best;
+}
+
+/*
  * Stamped. Behind old beats on a line that did not fall idle the first new beat had
- * to queue: user space ran at some time from the UART's return on.
+ * to queue: user space ran before it came, but after the UART was back.
  */
 static void stamped_first(const struct ww_scan *s, const struct ww_window *w,
 			  const struct ww_silence *si, struct ww_cycle_out *out)
 {
 	size_t at = w->beat[si->first].at;
 	struct ww_interval t = ww_window_t(w, at);
-	int64_t idle = 2 * (s->char_ns > 0 ? s->char_ns : 0) + s->cadence.width_ns;
+	int64_t idle = 2 * s->char_ns + s->cadence.width_ns;
 
 	if (si->uart < at && at > 0) {
-		int64_t wire = ww_iv_mid(t) - ww_iv_mid(ww_window_t(w, at - 1));
+		int64_t wire = ww_iv_mid(t) - ww_iv_mid(ww_window_t(w, at - 1)), lo;
 
 		if (idle < s->cadence.median_ns)
 			idle = s->cadence.median_ns;
 		if (wire <= idle) {
+			lo = written_after(s, w, si);
 			out->queued = true;
-			t.lo_ns = w->lo[si->uart];
+			t.lo_ns = lo < t.lo_ns ? lo : t.lo_ns;
 		}
 	}
 	EV(out, FIRST_BEAT) = t;
@@ -360,7 +387,7 @@ static int judge(const struct ww_scan *s, const struct ww_window *w, const struc
 }
 
 /* Differences of events; what was not observed at both ends is not given. */
-void ww_cycle_latencies(struct ww_cycle_out *out)
+static void latencies(struct ww_cycle_out *out)
 {
 	struct ww_interval *l = out->c.latency, *e = out->c.event;
 	bool back = out->c.result != WW_RES_EARLY && out->c.result != WW_RES_REFUSED &&
@@ -434,7 +461,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	out->c.result = judge(s, w, in, &si, out);
 	if (out->lost)
 		EV(out, FIRST_BEAT) = EV(out, UART) = EV(out, STEADY) = WW_INTERVAL_NONE;
-	ww_cycle_latencies(out);
+	latencies(out);
 	if (rc >= 0 && out->reason.bad)
 		rc = ww_fail_nomem(err);
 	out->c.reason = out->reason.p ? out->reason.p : "";

@@ -322,7 +322,6 @@ int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *er
 				break;
 			}
 		rc = one(&m, &r->cycle[i].c, to, err);
-		ww_cycle_latencies(&r->cycle[i]);
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -223,19 +223,23 @@ static int64_t quantile(double *v, size_t n, double p)
 
 /*
  * A gap is longer than median + max(5 MAD, 2 J), J the jitter of the transport: the
- * typical width of a stamp. Where the beat itself is uneven (a busy DUT), a gap is at
- * least twice what one beat in a hundred exceeds, but 50 ms always are one.
+ * typical width of a stamp. Where the beat itself is uneven (a busy DUT), it is also at
+ * least twice what the undisturbed line exceeds once in five seconds; but more than 50 ms
+ * above the median always is a gap.
  */
 static int64_t limit(double *v, size_t n, int64_t jitter, int64_t *median)
 {
-	int64_t med = quantile(v, n, .5), tail = 2 * quantile(v, n, .99), mad, lim;
+	int64_t med = quantile(v, n, .5), mad, lim, tail;
+	double rare = (double)med / (5.0 * WW_NS_PER_S);
 
+	rare = rare < 1e-4 ? 1e-4 : rare > .01 ? .01 : rare;
+	tail = 2 * quantile(v, n, 1 - rare);
 	for (size_t i = 0; i < n; i++)
 		v[i] = fabs(v[i] - (double)med);
 	mad = quantile(v, n, .5);
 	lim = med + (5 * mad > 2 * jitter ? 5 * mad : 2 * jitter);
-	if (tail > 50 * WW_NS_PER_MS)
-		tail = 50 * WW_NS_PER_MS;
+	if (tail > med + 50 * WW_NS_PER_MS)
+		tail = med + 50 * WW_NS_PER_MS;
 	*median = med;
 	return lim > tail ? lim : tail;
 }
@@ -286,6 +290,8 @@ static void find_mode(struct scanner *k, struct ww_trace *t, const struct ww_res
 	for (int i = 1; told && s->mode == WW_BEAT_UNKNOWN && i < 4; i++)
 		if (strcmp(told, names[i]) == 0)
 			s->mode = i;
+	s->ahead =
+		told && s->stamped && strcmp(told, "stream") == 0 ? WW_BEAT_AHEAD : WW_TTY_BUFFER;
 	/* A line that falls idle between two beats has nothing left in its buffer. */
 	s->line_idles = !s->stamped && s->mode == WW_BEAT_UNKNOWN && s->char_ns > 0 &&
 			s->cadence.median_ns > 3 * s->char_ns + 2 * s->cadence.width_ns;

@@ -43,6 +43,9 @@
 
 #define WW_BEAT_LEN 23
 
+/* In stream mode a beat is written only while at most so many bytes wait with it. */
+#define WW_BEAT_AHEAD 3840
+
 struct ww_beat {
 	struct ww_interval t;	  /* of its first byte */
 	struct ww_interval t_end; /* of its last byte */
