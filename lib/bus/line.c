@@ -9,16 +9,16 @@ static int one_of(struct ww_uri *u, const char *key, const char *const *names, c
 	struct ww_str list = {0};
 	int rc;
 
-	if (!v)
-		return 0;
-	for (size_t i = 0; names[i]; i++) {
+	for (size_t i = 0; v && names[i]; i++) {
 		if (strcmp(v, names[i]) == 0 || (v[0] == letters[i] && !v[1])) {
 			*out = letters[i];
-			return 1;
+			v = NULL;
 		}
-		ww_str_add(&list, i ? ", " : "");
-		ww_str_add(&list, names[i]);
 	}
+	if (!v)
+		return 0;
+	for (size_t i = 0; names[i]; i++)
+		ww_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	rc = ww_fail(err, -EINVAL, "%s: option %s=%s: expected one of %s", u->driver, key, v,
 		     list.p ? list.p : "");
 	ww_str_free(&list);

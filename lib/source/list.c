@@ -128,7 +128,10 @@ static int add_tty(struct ww_list *l, const char *name)
 		hint = "its node in /dev is missing: is this a container? pass the device in";
 	else if (access(node, R_OK | W_OK) != 0)
 		hint = "no permission: `sudo usermod -aG dialout $USER`, then log in again";
-	return add(l, node, what, *detail ? detail : t.driver, hint);
+	/* Newer kernels put a driver called "port" before the UART's own. */
+	if (!*detail && strcmp(t.driver, "port") != 0)
+		snprintf(detail, sizeof(detail), "%s", t.driver);
+	return add(l, node, what, detail, hint);
 }
 
 static int add_ttys(struct ww_list *l)

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`pwrlog list` beside an FTDI chip that umockdev puts on the USB bus."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tap import main  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("WW_BUILD", os.path.join(ROOT, "build"))
+PWRLOG = os.path.join(BUILD, "bin", "pwrlog")
+BED = os.path.join(ROOT, "tests", "data", "ftdi.umockdev")
+
+
+def listed(*args, bed=True):
+    mock = ["umockdev-run", "-d", BED, "--"] if bed else []
+    p = subprocess.run(mock + [PWRLOG, "list", *args], capture_output=True, timeout=30, check=True)
+    return p.stdout.decode()
+
+
+@unittest.skipUnless(shutil.which("umockdev-run"), "umockdev is not installed")
+class List(unittest.TestCase):
+    def setUp(self):
+        # The library of this build: an overridden LD_PRELOAD and a sanitizer do not mix.
+        if "asan" in BUILD:
+            self.skipTest("umockdev's preload and the sanitizers exclude each other")
+
+    def test_both_ways_to_the_chip(self):
+        found = {f["uri"]: f for f in json.loads(listed("--json"))["found"]}
+        tty = found["/dev/ttyUSB0"]
+        self.assertEqual(tty["what"], "serial port (ftdi_sio)")
+        self.assertEqual(tty["detail"], "FTDI FT232R USB UART, serial A7005IDU")
+        self.assertEqual(tty["hint"], "")
+        if "usb" in json.loads(listed("--json"))["features"].split():
+            chip = found["ftdi:?serial=A7005IDU"]
+            self.assertEqual(chip["what"], "FTDI chip 0403:6001")
+
+    def test_hubs_are_not_listed(self):
+        self.assertNotIn("1d6b:0002", listed())
+
+    def test_text_names_what_json_names(self):
+        text = listed()
+        for f in json.loads(listed("--json"))["found"]:
+            self.assertIn(f["what"], text)
+
+    def test_document(self):
+        doc = json.loads(listed("--json", bed=False))
+        self.assertEqual(list(doc)[0], "schema")
+        self.assertEqual(doc["schema"], "wakewatt/list/1")
+        self.assertEqual(list(doc)[-1], "notes")
+        names = [d["name"] for d in doc["drivers"]]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLessEqual({"tty", "unix", "tcp", "ftdi", "gpio", "wattsup"}, set(names))
+
+
+main()
