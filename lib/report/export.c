@@ -100,7 +100,7 @@ static void feed_free(struct feed *f)
 /* The parts of a line that are the same for all rows of a channel. */
 static void make_pieces(struct export *e, struct feed *f, size_t k, const struct ww_channel_info *c)
 {
-	f->digits[k] = ww_digits_of(c->scale, c->offset);
+	f->digits[k] = ww_digits_of(c->scale, c->offset, c->resolution);
 	add_text(&f->before[k], e->jsonl, "source", f->info->name);
 	if (e->what == WW_EXPORT_SAMPLES)
 		add_text(&f->before[k], e->jsonl, "channel", c->name);

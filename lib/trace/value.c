@@ -19,13 +19,20 @@ static bool as_decimal(double v, int decimals, int64_t *k)
 	return (double)*k / ten == v;
 }
 
-struct ww_digits ww_digits_of(double scale, double offset)
+struct ww_digits ww_digits_of(double scale, double offset, double resolution)
 {
+	int64_t k;
 	struct ww_digits d = {.value = ww_scale_of(scale, offset), .decimals = -1};
 
 	for (int i = 0; i <= DECIMALS_MAX; i++)
 		if (as_decimal(scale, i, &d.k) && as_decimal(offset, i, &d.k0)) {
 			d.decimals = i;
+			break;
+		}
+	d.least = d.decimals;
+	for (int i = 0; i < d.decimals && resolution > 0; i++)
+		if (as_decimal(resolution, i, &k)) {
+			d.least = i;
 			break;
 		}
 	return d;
@@ -59,9 +66,14 @@ bool ww_str_value(struct ww_str *s, const struct ww_digits *d, int64_t code)
 	if (code < WW_CODE_MIN)
 		return false;
 	if (d->decimals >= 0 && !__builtin_mul_overflow(code, d->k, &v) &&
-	    !__builtin_add_overflow(v, d->k0, &v))
+	    !__builtin_add_overflow(v, d->k0, &v)) {
 		add_scaled(s, v, d->decimals);
-	else
+		for (int i = d->decimals; i > d->least && !s->bad && s->p[s->n - 1] == '0'; i--)
+			s->p[--s->n] = '\0';
+		if (!s->bad && s->p[s->n - 1] == '.')
+			s->p[--s->n] = '\0';
+	} else {
 		ww_str_num(s, ww_code_value(&d->value, code));
+	}
 	return true;
 }

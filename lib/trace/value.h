@@ -11,9 +11,11 @@ struct ww_digits {
 	int64_t k; /* exact: value = (code * k + k0) / 10^decimals */
 	int64_t k0;
 	int32_t decimals; /* -1: not a short decimal, shortest round-trip text instead */
+	int32_t least;	  /* zeros behind these decimals are left out */
 };
 
-struct ww_digits ww_digits_of(double scale, double offset);
+/* resolution: of the meter; codes finer than that (typed readings) lose needless zeros. */
+struct ww_digits ww_digits_of(double scale, double offset, double resolution);
 /* Appends nothing for WW_MISSING. Returns false then. */
 bool ww_str_value(struct ww_str *s, const struct ww_digits *d, int64_t code);
 /* Append a decimal integer: what printf would, faster. */

@@ -260,7 +260,7 @@ int ww_writer_channel(struct ww_writer *w, const struct ww_channel_info *info, s
 	rc = w->ops->channel(w, &c, err);
 	if (rc < 0)
 		return broke(w, rc, err);
-	d[src->channels++] = ww_digits_of(c.scale, c.offset);
+	d[src->channels++] = ww_digits_of(c.scale, c.offset, c.resolution);
 	return (int)++w->channels;
 }
 
