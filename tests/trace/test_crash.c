@@ -124,6 +124,34 @@ static void test_killed(void **state)
 	}
 }
 
+/* A follower sees that its recorder died, and has everything up to the last commit. */
+static void test_death_is_seen(void **state)
+{
+	int64_t done = 0, i;
+	struct ww_trace *t;
+	int p[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(p), 0);
+	pid = fork();
+	if (pid == 0)
+		record(at("dies.wwt"), p[1]);
+	close(p[1]);
+	assert_int_equal(read(p[0], &done, sizeof(done)), sizeof(done));
+	OK(ww_trace_open(at("dies.wwt"), &t, err));
+	assert_int_equal(ww_trace_state(t), WW_TRACE_LIVE);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	while (read(p[0], &i, sizeof(i)) == sizeof(i))
+		done = i;
+	close(p[0]);
+	assert_int_equal(ww_trace_refresh(t, NULL), 1);
+	assert_int_equal(ww_trace_state(t), WW_TRACE_UNCLOSED);
+	assert_true(check_rows(t) >= done);
+	ww_trace_close(t);
+}
+
 /* Run in a child, as nobody where we are root; its assertions count by its exit status. */
 static void in_child(void (*run)(void), bool drop)
 {
@@ -394,6 +422,7 @@ static void test_close_with_follower(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed),
+					   cmocka_unit_test(test_death_is_seen),
 					   cmocka_unit_test(test_read_only),
 					   cmocka_unit_test(test_disk_full),
 					   cmocka_unit_test(test_close_with_follower),
