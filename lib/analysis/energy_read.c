@@ -235,9 +235,14 @@ int ww_stat_read(struct ww_stat_reading *r, struct ww_error *err)
 		return rc;
 	rc = ww_cursor_open(r->trace, r->info->id, start, WW_TIME_MAX, 0, &c, err);
 	r->t = -FAR;
-	while (rc >= 0 && !all_done(r) && (rc = ww_cursor_next(c, &b, err)) > 0)
+	while (rc >= 0 && !all_done(r) && (rc = ww_cursor_next(c, &b, err)) > 0) {
 		if (b.channels == r->channels)
 			feed(r, &b);
+		else
+			rc = ww_fail(err, -EIO, "%s: %s: rows of %zu channels, described are %zu",
+				     ww_trace_path(r->trace), r->info->name, b.channels,
+				     r->channels);
+	}
 	ww_cursor_close(c);
 	return rc < 0 ? rc : 0;
 }

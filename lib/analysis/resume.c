@@ -359,6 +359,7 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 		rc = collect_dut(r, err);
 	if (rc >= 0) {
 		r->skew = ww_skew_fit(&r->scan.skew);
+		r->skew_u = ww_skew_u(r->scan.part, WW_SKEW_PARTS);
 		rc = ww_resume_notes(t, r, &in, err);
 	}
 	ww_resume_input_free(&in);

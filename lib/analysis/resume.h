@@ -62,10 +62,14 @@ struct ww_skew {
 	struct ww_stretch *stretch;
 };
 
+#define WW_SKEW_PARTS 4
+
 int ww_skew_point(struct ww_skew *k, bool begins, bool fresh, int64_t mono_us, int64_t slept_us,
 		  int64_t host_ns, struct ww_error *err);
 /* Relative skew alpha of host = (1 + alpha) dut, NaN with too little data. */
 double ww_skew_fit(const struct ww_skew *k);
+/* Its standard uncertainty, from fits of n parts of the same points; NaN unknown. */
+double ww_skew_u(const struct ww_skew *part, size_t n);
 /* Bench time spent asleep between stretch i-1 and i, ns; NaN for i = 0 and after a boot. */
 double ww_skew_slept(const struct ww_skew *k, double alpha, size_t i);
 void ww_skew_free(struct ww_skew *k);
@@ -110,6 +114,7 @@ struct ww_scan {
 	struct ww_happened *happened; /* silences (plain) or sleeps (stamped), in order */
 	size_t happenings, happened_cap;
 	struct ww_skew skew;
+	struct ww_skew part[WW_SKEW_PARTS]; /* each of every fourth point: how sure it is */
 	bool getty;
 };
 
@@ -248,7 +253,7 @@ struct ww_resume {
 	bool have_start;
 	int64_t utc_offset_s;
 	char *zone, *port, *path;
-	double skew; /* relative; NaN unknown */
+	double skew, skew_u; /* relative; NaN unknown */
 	double fail_ci[2];
 	uint64_t results[WW_RES_COUNT];
 };

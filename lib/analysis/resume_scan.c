@@ -29,7 +29,8 @@ struct scanner {
 	bool have_byte;
 	uint64_t since_beat; /* other bytes since */
 	uint64_t skip;	     /* points of the clock that a stream's queue spoils */
-	bool stream, begins, fresh;
+	bool stream, begins, fresh, part_begins[WW_SKEW_PARTS];
+	uint64_t points;
 	int64_t slept;
 	char word[8];
 	/* Silences between any two bytes, in case the beats are plain. */
@@ -122,6 +123,8 @@ static void on_info(void *ctx, struct ww_interval t, const char *key, const char
 static void clock_point(struct scanner *k, const struct ww_beat *b, bool begins, bool fresh,
 			int64_t slept)
 {
+	size_t part;
+
 	if (begins) {
 		k->begins = true;
 		k->fresh |= fresh;
@@ -135,6 +138,13 @@ static void clock_point(struct scanner *k, const struct ww_beat *b, bool begins,
 	if (k->rc >= 0)
 		k->rc = ww_skew_point(&k->s->skew, k->begins, k->fresh, b->mono_us, k->slept,
 				      b->t.hi_ns, k->err);
+	part = k->points++ % WW_SKEW_PARTS;
+	if (k->begins)
+		memset(k->part_begins, 1, sizeof(k->part_begins));
+	if (k->rc >= 0)
+		k->rc = ww_skew_point(&k->s->part[part], k->part_begins[part], k->fresh, b->mono_us,
+				      k->slept, b->t.hi_ns, k->err);
+	k->part_begins[part] = false;
 	k->begins = k->fresh = false;
 	k->slept = 0;
 }
@@ -389,6 +399,8 @@ void ww_scan_free(struct ww_scan *s)
 	free(s->info);
 	free(s->happened);
 	ww_skew_free(&s->skew);
+	for (size_t i = 0; i < WW_SKEW_PARTS; i++)
+		ww_skew_free(&s->part[i]);
 	*s = (struct ww_scan){0};
 }
 

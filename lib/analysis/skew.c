@@ -117,6 +117,25 @@ double ww_skew_fit(const struct ww_skew *k)
 }
 
 /*
+ * The parts have the whole span but fewer chances of a short delay each, so that their
+ * scatter, undivided, is no less than the error of the whole.
+ */
+double ww_skew_u(const struct ww_skew *part, size_t n)
+{
+	double sum = 0, sum2 = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double a = ww_skew_fit(&part[i]);
+
+		if (isnan(a))
+			return NAN;
+		sum += a;
+		sum2 += a * a;
+	}
+	return n < 2 ? NAN : sqrt(fmax(sum2 - sum * sum / (double)n, 0) / (double)(n - 1));
+}
+
+/*
  * Offset of a stretch less that of the one before it: the bench time that passed
  * less the DUT's waking time. d_min is in both and cancels.
  */

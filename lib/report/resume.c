@@ -198,8 +198,7 @@ static void json_clock(struct ww_json *j, const struct ww_resume *r)
 	} else {
 		ww_json_open(j, "skew_ppm", '{');
 		number(j, "value", r->skew * 1e6, 3);
-		ww_json_null(j, "u");
-		ww_json_text(j, "why", "the spread of the transport's delay is not modelled");
+		number(j, "u", r->skew_u * 1e6, 3);
 		ww_json_close(j, '}');
 	}
 	ww_json_open(j, "sleeps", '[');

@@ -315,12 +315,14 @@ static void add_head(struct ww_str *s, const struct ww_resume *r)
 
 static void add_clock(struct ww_str *s, const struct ww_resume *r)
 {
-	if (!r->scan.stamped || isnan(r->skew))
+	if (!r->scan.stamped || isnan(r->skew) || isnan(r->skew_u))
 		return;
 	ww_str_add(s, "DUT's clock against the bench's: ");
 	if (r->skew >= 0)
 		ww_str_add(s, "+");
 	ww_str_fixed(s, r->skew * 1e6, 1);
+	ww_str_add(s, " \xc2\xb1 ");
+	ww_str_fixed(s, r->skew_u * 1e6, 1);
 	ww_str_add(s, " ppm\n");
 }
 

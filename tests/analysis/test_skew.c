@@ -86,7 +86,7 @@ static void through_the_trace(void **state)
 	struct ww_error err = {0};
 	const char *at;
 	char *json;
-	double off = 0;
+	double off = 0, ppm, u;
 
 	(void)state;
 	sim_open(&tr);
@@ -118,7 +118,10 @@ static void through_the_trace(void **state)
 	}
 	at = strstr(json, "\"clock\":");
 	assert_non_null(at);
-	close_to(number_after(&at, "\"skew_ppm\":{\"value\":"), LP_PPM, .6);
+	ppm = number_after(&at, "\"skew_ppm\":{\"value\":");
+	close_to(ppm, LP_PPM, .6);
+	u = number_after(&at, "\"u\":");
+	assert_true(u > .1 && fabs(ppm - TRUE_PPM) < 2 * u);
 	for (size_t i = 1; i < 4; i++) {
 		close_to(number_after(&at, "\"bench_s\":"), slept_true[i], 26e-6);
 		close_to(number_after(&at, "\"dut_s\":"), slept_dut[i], 0);
