@@ -37,7 +37,9 @@ static int moment(struct ww_trace *t, const char *text, int64_t *out)
 		return tool_usage_error("%s", err.text);
 	if (span.lo_ns > span.hi_ns)
 		return 0;
-	*out = *text == '-' ? span.hi_ns - ns : span.lo_ns + ns;
+	if (*text == '-' ? __builtin_sub_overflow(span.hi_ns, ns, out)
+			 : __builtin_add_overflow(span.lo_ns, ns, out))
+		*out = *text == '-' ? WW_TIME_MIN : WW_TIME_MAX;
 	return 0;
 }
 

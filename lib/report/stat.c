@@ -76,7 +76,7 @@ static void add_quantity(struct ww_str *s, struct ww_quantity q, const char *uni
 
 static void add_seconds(struct ww_str *s, double v)
 {
-	ww_str_fixed(s, v, v < 10 ? 3 : v < 1000 ? 2 : 1);
+	ww_str_fixed(s, v, fabs(v) < 10 ? 3 : fabs(v) < 1000 ? 2 : 1);
 	ww_str_add(s, " s");
 }
 
