@@ -34,7 +34,7 @@ int TTYBEAT_MAIN(int argc, char **argv);
 #define NS	    1000000000LL
 #define MS	    1000000LL
 #define FRAME	    23	       /* bytes of a stamped beat */
-#define AHEAD	    3840       /* bytes kept in the kernel's 4096: a write never has to wait */
+#define AHEAD	    2048       /* bytes kept in the kernel's 4096: 178 ms at 115200 baud */
 #define LATE_NS	    (20 * MS)  /* a beat so late asks what happened */
 #define SETTLE_NS   (300 * MS) /* quiet time before telling it */
 #define LINE_EVERY  10	       /* beats between two information lines */
@@ -399,8 +399,10 @@ static const struct {
 	X(4800)                                                                                    \
 	X(9600)                                                                                    \
 	X(19200)                                                                                   \
-	X(38400) X(57600) X(115200) X(230400) X(460800) X(500000) X(576000) X(921600) X(1000000)   \
-		X(1152000) X(1500000) X(2000000) X(2500000) X(3000000) X(3500000) X(4000000)
+	X(38400)                                                                                   \
+	X(57600)                                                                                   \
+	X(115200) X(230400) X(460800) X(500000) X(576000) X(921600) X(1000000) X(1152000)          \
+		X(1500000) X(2000000) X(2500000) X(3000000) X(3500000) X(4000000)
 
 static const struct {
 	long rate;
@@ -598,9 +600,10 @@ static void send_beat(struct beat *b)
 
 /*
  * Stream: what the kernel still holds tells whether the line has a pace of its
- * own. If so the buffer is kept full, short of where a write would wait (a tty
- * wakes its writers only when it is nearly empty again, and stamps would come
- * in lumps); otherwise our timer is the only pace.
+ * own. If so the buffer is kept filled, but never so full that a write would wait
+ * (a tty wakes its writers only when it is nearly empty again, and stamps would
+ * come in lumps), nor so full that what is sent of it after a resume covers a late
+ * thaw; otherwise our timer is the only pace.
  */
 static void stream_beats(struct beat *b)
 {

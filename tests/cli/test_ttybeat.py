@@ -126,8 +126,8 @@ class Line:
 
 class Stamped(unittest.TestCase):
     def run_mode(self, *args, n=200):
+        lo = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
         with Line("--no-info", "--count", str(n), *args) as line:
-            lo = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
             self.assertEqual(line.ended(), 0, line.stderr())
             hi = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
             beats, info, other = decode(line.data)

@@ -64,12 +64,26 @@ def need(program, package):
 
 # ------------------------------------------------------------------ the image
 
-def package(meta, prefix):
-    """Name of the package that a meta package stands for, of this Debian."""
-    text = subprocess.run(["apt-cache", "depends", meta], capture_output=True, text=True).stdout
-    found = re.findall(r"Depends: (" + prefix + r"\S+)", text)
+def with_fresh_lists(attempt):
+    """attempt(), and again after apt-get update where that may be done."""
+    found = attempt()
+    if not found and os.getuid() == 0:
+        subprocess.run(["apt-get", "update", "-qq"], capture_output=True)
+        found = attempt()
+    return found
+
+
+def depends(name, pattern):
+    """First dependency of a package that matches."""
+    text = subprocess.run(["apt-cache", "depends", name], capture_output=True, text=True).stdout
+    return re.findall(r"Depends: (" + pattern + ")", text)
+
+
+def package(name, pattern):
+    """The package that a meta package of this Debian stands for, or one that it needs."""
+    found = with_fresh_lists(lambda: depends(name, pattern))
     if not found:
-        raise LabError(f"apt knows no {meta}: is this Debian, and was apt-get update run?")
+        raise LabError(f"apt knows no {name}: is this Debian, and was apt-get update run?")
     return found[0]
 
 
@@ -81,12 +95,18 @@ def unpack(name):
     work = f"{place}.{os.getpid()}"
     os.makedirs(work)
     say(f"fetching {name}")
-    got = subprocess.run(["apt-get", "download", "-qq", name], cwd=work, capture_output=True,
-                         text=True)
-    debs = glob.glob(os.path.join(work, "*.deb"))
+    said = []
+
+    def download():
+        p = subprocess.run(["apt-get", "download", "-qq", name], cwd=work, capture_output=True,
+                           text=True)
+        said.append(p.stderr.strip())
+        return glob.glob(os.path.join(work, "*.deb"))
+
+    debs = with_fresh_lists(download)
     if not debs:
         shutil.rmtree(work)
-        raise LabError(f"apt-get download {name}: {got.stderr.strip()}")
+        raise LabError(f"apt-get download {name}: {said[-1]}")
     subprocess.run(["dpkg", "-x", debs[0], os.path.join(work, "root")], check=True)
     os.unlink(debs[0])
     try:
@@ -102,7 +122,7 @@ def kernel():
     """Newest kernel in the cache, else that of this Debian. -> (release, folder)"""
     have = sorted(glob.glob(os.path.join(CACHE, "linux-image-*", "boot", "vmlinuz-*")))
     if not have:
-        unpack(package("linux-image-amd64", "linux-image-"))
+        unpack(package("linux-image-amd64", r"linux-image-\S+"))
         have = sorted(glob.glob(os.path.join(CACHE, "linux-image-*", "boot", "vmlinuz-*")))
     boot = os.path.dirname(have[-1])
     return os.path.basename(have[-1])[len("vmlinuz-"):], os.path.dirname(boot)
@@ -152,14 +172,10 @@ def late_thaw_module():
         return target
     headers = unpack(f"linux-headers-{release}")
     arch_dir = os.path.join(headers, "usr/src", f"linux-headers-{release}")
-    text = subprocess.run(["apt-cache", "depends", f"linux-headers-{release}"],
-                          capture_output=True, text=True).stdout
-    common, kbuild = (re.search(p, text) for p in (r"Depends: (linux-headers-\S+-common)",
-                                                   r"Depends: (linux-kbuild-\S+)"))
-    if not common or not kbuild:
-        raise LabError(f"apt does not say what linux-headers-{release} needs")
-    common_dir = os.path.join(unpack(common[1]), "usr/src", common[1])
-    kbuild_dir = glob.glob(os.path.join(unpack(kbuild[1]), "usr/lib/linux-kbuild-*"))[0]
+    common = package(f"linux-headers-{release}", r"linux-headers-\S+-common")
+    kbuild = package(f"linux-headers-{release}", r"linux-kbuild-\S+")
+    common_dir = os.path.join(unpack(common), "usr/src", common)
+    kbuild_dir = glob.glob(os.path.join(unpack(kbuild), "usr/lib/linux-kbuild-*"))[0]
     work = os.path.join(OUT, "latethaw")
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.join(work, "module"))
@@ -423,7 +439,7 @@ class Dut:
             pass
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f:
-                return self.folder.encode() in f.read() or name == "relay"
+                return self.folder.encode() in f.read()
         except (FileNotFoundError, ProcessLookupError):
             return False
 

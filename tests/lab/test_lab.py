@@ -90,10 +90,16 @@ class Truth:
         return out
 
     def around(self, suspend, wakeup):
-        """Passages [UART, wire's end] of the last byte before and the first after a sleep."""
-        last = max(i for i, b in enumerate(self.wire) if b.before_ns < wakeup)
-        first = last + 1
-        return [(self.uart[i][0], self.wire[i].after_ns) for i in (last, first)]
+        """Passages [UART, wire's end] of the last byte before and the first after a sleep.
+
+        The last may still be in the UART's FIFO when the machine falls asleep.
+        """
+        last = max(i for i, u in enumerate(self.uart) if u[0] < suspend)
+        first = next((i for i, u in enumerate(self.uart) if wakeup and u[0] > wakeup), None)
+        if first not in (None, last + 1):
+            raise AssertionError("a UART that was written to while it slept")
+        return [(self.uart[i][0], self.wire[i].after_ns) if i is not None else None
+                for i in (last, first)]
 
 
 def holds(interval, lo, hi):
@@ -135,10 +141,9 @@ class Dut(unittest.TestCase):
         # The stated silence must hold the true one, whichever ends of the passages it is.
         lo, hi = (v * MS for v in c["latency_ms"]["silence"])
         self.assertTrue(lo <= first[1] - last[0] and first[0] - last[1] <= hi)
-        # The sleep lies in the silence.
-        self.assertLess(stated_last[0], suspend)
+        # The sleep lies in the silence, but for what was in the UART's FIFO.
+        self.assertLess(stated_last[0], suspend + 5 * MS)
         self.assertGreater(stated_first[1], wakeup)
-        self.assertGreater(hi, wakeup - suspend)
         # Both clocks of a kernel that reads an RTC at the ends of the sleep: steps of 1 s.
         dut = c["latency_ms"]["dut_asleep"]
         self.assertLess(abs(dut[0] * MS - (wakeup - suspend)), 1.2e9)
@@ -229,8 +234,8 @@ class RealCycles(Dut):
         (suspend, wakeup), = self.truth.sleeps(self.hung.marks[0]["t_lo_ns"],
                                                self.hung.marks[-1]["t_hi_ns"])
         self.assertIsNone(wakeup)
-        lo, hi = self.hung.event(c, "last_beat")
-        self.assertLess(lo, suspend)
+        last, _ = self.truth.around(suspend, None)
+        self.assertTrue(holds(self.hung.event(c, "last_beat"), *last))
 
     def test_the_wire_lost_nothing_while_it_was_recorded(self):
         for r in (self.qmp, self.rtc, self.stream, self.reopen):
@@ -265,15 +270,12 @@ class LateThaw(Dut):
     def each(self, name):
         r = self.rec[name]
         sleeps = self.truth.sleeps(r.marks[0]["t_lo_ns"], r.marks[-1]["t_hi_ns"])
-        self.assertEqual(len(sleeps), len(r.cycles), r.text)
-        self.assertEqual(len(r.cycles), 2)
-        for c, sleep in zip(r.cycles, sleeps):
-            with self.subTest(name=name, cycle=c["n"]):
-                yield r, c, sleep
+        self.assertEqual(len(sleeps), 2)
+        self.assertEqual([c["result"] for c in r.cycles], ["ok", "ok"], f"{name}: {r.text}")
+        return [(r, c, *sleep) for c, sleep in zip(r.cycles, sleeps)]
 
     def test_plain_stream_claims_no_user_space(self):
-        for r, c, (suspend, wakeup) in self.each("plain"):
-            self.assertEqual(c["result"], "ok")
+        for r, c, suspend, wakeup in self.each("plain"):
             self.assertNotIn("first_beat", c["events_s"])
             self.assertNotIn("resume_to_user", c["latency_ms"])
             _, first = self.truth.around(suspend, wakeup)
@@ -282,17 +284,14 @@ class LateThaw(Dut):
 
     def test_stamped_modes_find_the_400_ms(self):
         for name in ("stream", "drain", "reopen"):
-            for r, c, (suspend, wakeup) in self.each(name):
-                self.assertEqual(c["result"], "ok")
+            for r, c, suspend, wakeup in self.each(name):
                 lo, hi = (v * MS for v in c["latency_ms"]["resume_to_user"])
-                self.assertGreaterEqual(hi, 400 * MS)
-                # No task ran before: none of its beats can have been earlier. Upper bound: a
-                # busy machine thaws late, but not by a second.
-                self.assertGreater(lo, 390 * MS)
-                self.assertLess(hi, 1400 * MS)
+                # No task ran before. Upper bound: a busy machine thaws late, but not by 1 s.
+                self.assertGreater(lo, 390 * MS, f"{name}, cycle {c['n']}: {lo} {hi}")
+                self.assertLess(hi, 1400 * MS, f"{name}, cycle {c['n']}: {lo} {hi}")
 
     def test_stamped_stream_tells_the_uart_from_user_space(self):
-        for r, c, (suspend, wakeup) in self.each("stream"):
+        for r, c, suspend, wakeup in self.each("stream"):
             _, first = self.truth.around(suspend, wakeup)
             self.assertTrue(holds(r.event(c, "uart"), *first))
             gap = r.event(c, "first_beat")[0] - r.event(c, "uart")[1]
