@@ -106,7 +106,7 @@ static int put_system(struct ww_recorder *r)
 
 int ww_env_put(struct ww_recorder *r)
 {
-	char buf[2048], name[17], text[256];
+	char buf[2048], text[256];
 	int rc = put_system(r);
 
 	for (size_t i = 0; i < WW_COUNTOF(files) && rc == 0; i++) {
@@ -116,11 +116,10 @@ int ww_env_put(struct ww_recorder *r)
 		if (strcmp(files[i].key, "bench.clocksource") != 0)
 			continue;
 		if (strcmp(buf, "jiffies") == 0 || strcmp(buf, "acpi_pm") == 0) {
-			snprintf(
-				text, sizeof(text),
-				"the bench's clocksource is %s: its time stamps are doubtful; boot "
-				"with clocksource=tsc or hpet where the machine has one",
-				name);
+			snprintf(text, sizeof(text),
+				 "the bench's clocksource is %.16s: its time stamps are doubtful; "
+				 "boot with clocksource=tsc or hpet where the machine has one",
+				 buf);
 			ww_recorder_warn(r, text);
 		}
 	}
