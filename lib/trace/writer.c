@@ -347,7 +347,7 @@ int ww_writer_samples(struct ww_writer *w, uint32_t source, size_t n, const int6
 		      const int64_t *hi_ns, const int64_t *codes, struct ww_error *err)
 {
 	struct ww_wsource *s = find_meter(w, source, err);
-	const int64_t *col[WW_CHANNELS_MAX];
+	const int64_t *col[WW_CHANNELS_MAX] = {NULL};
 
 	if (!s)
 		return w->failed.code ? w->failed.code : -EINVAL;
