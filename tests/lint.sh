@@ -19,7 +19,7 @@ files() {
 		for pattern in "$@"; do
 			find . -path "./build*" -prune -o -path "./$pattern" -print | sed 's|^\./||'
 		done
-	fi | sort -u | while read -r f; do [ -f "$f" ] && echo "$f"; done
+	fi | sort -u | while read -r f; do [ ! -f "$f" ] || echo "$f"; done
 }
 finding() { # part: what a failing part printed is in $log
 	echo "lint: $1" >&2
@@ -100,7 +100,6 @@ man() {
 	[ ! -s "$log" ]
 }
 scripts() {
-	: >"$log"
 	rc=0
 	for f in $(files '*.sh' '.ci/run'); do
 		sh -n "$f" 2>>"$log" || rc=1
@@ -123,6 +122,7 @@ sys.exit(bad)' >>"$log" 2>&1 || rc=1
 }
 
 for p in $parts; do
+	: >"$log"
 	case $p in
 	cppcheck) cppcheck_ || finding "$p" ;;
 	format | tidy | limits | layers | symbols | man | scripts) "$p" || finding "$p" ;;
