@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#define RUN	   8			/* characters in a row that show the pace of the line */
 #define SAMPLES	   65536		/* gaps kept for the cadence */
 #define SILENCE_NS (200 * WW_NS_PER_MS) /* shorter is never taken for a sleep */
 #define WATCH_NS   (250 * WW_NS_PER_MS)
@@ -27,6 +28,9 @@ struct scanner {
 	bool have_prev, have_doubt;
 	struct ww_interval byte; /* the last one */
 	bool have_byte;
+	int64_t recent[RUN]; /* when the last ones came */
+	uint64_t bytes;
+	int64_t fastest_ns;  /* of a character */
 	uint64_t since_beat; /* other bytes since */
 	uint64_t skip;	     /* points of the clock that a stream's queue spoils */
 	bool stream, begins, fresh, part_begins[WW_SKEW_PARTS];
@@ -64,6 +68,12 @@ static void on_byte(struct scanner *k, struct ww_interval t, struct ww_interval 
 {
 	struct ww_scan *s = k->s;
 
+	int64_t took = t.hi_ns - k->recent[k->bytes % RUN];
+
+	/* RUN characters surely took no longer than this. */
+	if (k->bytes >= RUN && (k->fastest_ns == 0 || took / RUN < k->fastest_ns))
+		k->fastest_ns = took / RUN + 1;
+	k->recent[k->bytes++ % RUN] = t.lo_ns;
 	if (!k->have_byte)
 		s->first = t;
 	if (k->have_byte && t.lo_ns - k->byte.hi_ns > SILENCE_NS)
@@ -293,6 +303,7 @@ static void find_mode(struct scanner *k, struct ww_trace *t, const struct ww_res
 	static const char *const names[] = {"", "stream", "reopen", "drain"};
 	struct ww_scan *s = k->s;
 	const char *told = ww_scan_info(s, "mode", WW_TIME_MAX);
+	int64_t pace;
 
 	if (!told)
 		told = ww_trace_meta(t, "beat.mode");
@@ -302,9 +313,13 @@ static void find_mode(struct scanner *k, struct ww_trace *t, const struct ww_res
 			s->mode = i;
 	s->ahead =
 		told && s->stamped && strcmp(told, "stream") == 0 ? WW_BEAT_AHEAD : WW_TTY_BUFFER;
-	/* A line that falls idle between two beats has nothing left in its buffer. */
-	s->line_idles = !s->stamped && s->mode == WW_BEAT_UNKNOWN && s->char_ns > 0 &&
-			s->cadence.median_ns > 3 * s->char_ns + 2 * s->cadence.width_ns;
+	/*
+	 * A line that falls idle between two beats has nothing left in its buffer. How fast
+	 * it can be is known, or some text on it has shown it.
+	 */
+	pace = s->char_ns > 0 ? s->char_ns : k->fastest_ns;
+	s->line_idles = !s->stamped && s->mode == WW_BEAT_UNKNOWN && pace > 0 &&
+			s->cadence.median_ns > 3 * pace + 2 * s->cadence.width_ns;
 }
 
 /* Plain beats: silences far above the cadence are what happened. */
