@@ -12,8 +12,6 @@ times are ns of this machine's CLOCK_BOOTTIME.
 """
 import bisect
 import collections
-import glob
-import gzip
 import json
 import os
 import re
@@ -22,240 +20,27 @@ import shlex
 import shutil
 import signal
 import socket
-import stat
 import struct
 import subprocess
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.environ.get("WW_BUILD", os.path.join(TOP, "build"))
-OUT = os.path.join(BUILD, "lab")
-CACHE = os.path.join(
-    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "wakewatt")
+from image import (BUILD, CACHE, HERE, OUT, TOP, VHCI, LabError, cpio_entry, image, kernel,
+                   late_thaw_module, need, qmp_program, relay_program, say, unpack)
+
 CHAR_NS = 10 * 10**9 // 115200
-VHCI = ("drivers/usb/common/usb-common", "drivers/usb/core/usbcore",
-        "drivers/usb/usbip/usbip-core", "drivers/usb/usbip/vhci-hcd")
+TO_BENCH, LOST, TO_DUT = 0, 1, 2
 
 Byte = collections.namedtuple("Byte", "before_ns after_ns value fate")
 Event = collections.namedtuple("Event", "name ns")
-TO_BENCH, LOST, TO_DUT = 0, 1, 2
 
-
-class LabError(Exception):
-    pass
-
-
-def say(text):
-    print("lab: " + text, file=sys.stderr, flush=True)
+__all__ = ["BUILD", "CACHE", "OUT", "TOP", "CHAR_NS", "TO_BENCH", "LOST", "TO_DUT", "Byte",
+           "Event", "Dut", "LabError", "boot_ns", "connect", "cpio_entry", "follow", "kernel",
+           "late_thaw_module", "need", "relay_program", "say", "unpack"]
 
 
 def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-
-
-def need(program, package):
-    path = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
-    if not path:
-        raise LabError(f"{program} is missing: apt-get install {package}")
-    return path
-
-
-# ------------------------------------------------------------------ the image
-
-def with_fresh_lists(attempt):
-    """attempt(), and again after apt-get update where that may be done."""
-    found = attempt()
-    if not found and os.getuid() == 0:
-        subprocess.run(["apt-get", "update", "-qq"], capture_output=True)
-        found = attempt()
-    return found
-
-
-def depends(name, pattern):
-    """First dependency of a package that matches."""
-    text = subprocess.run(["apt-cache", "depends", name], capture_output=True, text=True).stdout
-    return re.findall(r"Depends: (" + pattern + ")", text)
-
-
-def package(name, pattern):
-    """The package that a meta package of this Debian stands for, or one that it needs."""
-    found = with_fresh_lists(lambda: depends(name, pattern))
-    if not found:
-        raise LabError(f"apt knows no {name}: is this Debian, and was apt-get update run?")
-    return found[0]
-
-
-def unpack(name):
-    """Download a package into the cache and unpack it there; nothing is installed."""
-    place = os.path.join(CACHE, name)
-    if os.path.isdir(place):
-        return place
-    work = f"{place}.{os.getpid()}"
-    os.makedirs(work)
-    say(f"fetching {name}")
-    said = []
-
-    def download():
-        p = subprocess.run(["apt-get", "download", "-qq", name], cwd=work, capture_output=True,
-                           text=True)
-        said.append(p.stderr.strip())
-        return glob.glob(os.path.join(work, "*.deb"))
-
-    debs = with_fresh_lists(download)
-    if not debs:
-        shutil.rmtree(work)
-        raise LabError(f"apt-get download {name}: {said[-1]}")
-    subprocess.run(["dpkg", "-x", debs[0], os.path.join(work, "root")], check=True)
-    os.unlink(debs[0])
-    try:
-        os.rename(os.path.join(work, "root"), place)
-    except OSError:  # somebody else was faster
-        if not os.path.isdir(place):
-            raise
-    shutil.rmtree(work)
-    return place
-
-
-def kernel():
-    """Newest kernel in the cache, else that of this Debian. -> (release, folder)"""
-    have = sorted(glob.glob(os.path.join(CACHE, "linux-image-*", "boot", "vmlinuz-*")))
-    if not have:
-        unpack(package("linux-image-amd64", r"linux-image-\S+"))
-        have = sorted(glob.glob(os.path.join(CACHE, "linux-image-*", "boot", "vmlinuz-*")))
-    boot = os.path.dirname(have[-1])
-    return os.path.basename(have[-1])[len("vmlinuz-"):], os.path.dirname(boot)
-
-
-def newer(target, *sources):
-    return os.path.exists(target) and all(
-        os.path.getmtime(target) >= os.path.getmtime(s) for s in sources)
-
-
-def compile_c(source, target, *flags, cc="cc"):
-    source = os.path.join(HERE, source)
-    if not newer(target, source):
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        part = f"{target}.{os.getpid()}"
-        subprocess.run([cc, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", *flags, "-o", part,
-                        source], check=True)
-        os.rename(part, target)
-    return target
-
-
-def relay_program():
-    return compile_c("relay.c", os.path.join(OUT, "relay"))
-
-
-def qmp_program():
-    return compile_c("qmp.c", os.path.join(OUT, "qmp"))
-
-
-def ttybeat():
-    target = os.path.join(BUILD, "static", "ttybeat-x86_64")
-    source = os.path.join(TOP, "tools", "ttybeat.c")
-    if not newer(target, source):
-        need("musl-gcc", "musl-tools")
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        subprocess.run(["musl-gcc", "-std=c99", "-D_GNU_SOURCE", "-Os", "-s", "-static", "-o",
-                        target, source], check=True)
-    return target
-
-
-def late_thaw_module():
-    """latethaw.ko, built against the kernel's headers in the cache."""
-    release, _ = kernel()
-    target = os.path.join(OUT, f"latethaw-{release}.ko")
-    source = os.path.join(HERE, "latethaw.c")
-    if newer(target, source):
-        return target
-    headers = unpack(f"linux-headers-{release}")
-    arch_dir = os.path.join(headers, "usr/src", f"linux-headers-{release}")
-    common = package(f"linux-headers-{release}", r"linux-headers-\S+-common")
-    kbuild = package(f"linux-headers-{release}", r"linux-kbuild-\S+")
-    common_dir = os.path.join(unpack(common), "usr/src", common)
-    kbuild_dir = glob.glob(os.path.join(unpack(kbuild), "usr/lib/linux-kbuild-*"))[0]
-    work = os.path.join(OUT, "latethaw")
-    shutil.rmtree(work, ignore_errors=True)
-    os.makedirs(os.path.join(work, "module"))
-    # The headers name each other by where they would be installed.
-    shutil.copytree(arch_dir, os.path.join(work, "arch"), symlinks=True)
-    for folder in ("scripts", "tools"):
-        link = os.path.join(work, "arch", folder)
-        if os.path.islink(link):
-            os.unlink(link)
-            os.symlink(os.path.join(kbuild_dir, folder), link)
-    tree = os.path.join(work, "common")
-    os.makedirs(tree)
-    for name in os.listdir(common_dir):
-        if name not in ("scripts", "tools"):
-            os.symlink(os.path.join(common_dir, name), os.path.join(tree, name))
-    for folder in ("scripts", "tools"):
-        os.symlink(os.path.join(kbuild_dir, folder), os.path.join(tree, folder))
-    makefile = os.path.join(work, "arch", "Makefile")
-    with open(makefile) as f:
-        text = re.sub(r"/usr/src/linux-headers-\S+-common", tree, f.read())
-    with open(makefile, "w") as f:
-        f.write(text)
-    shutil.copy(source, os.path.join(work, "module"))
-    with open(os.path.join(work, "module", "Makefile"), "w") as f:
-        f.write("obj-m := latethaw.o\n")
-    made = subprocess.run(["make", "-C", os.path.join(work, "arch"),
-                           "M=" + os.path.join(work, "module"), "modules"],
-                          capture_output=True, text=True)
-    if made.returncode:
-        raise LabError("latethaw.ko does not build:\n" + made.stdout + made.stderr)
-    shutil.copy(os.path.join(work, "module", "latethaw.ko"), target)
-    shutil.rmtree(work)
-    return target
-
-
-def cpio_entry(name, mode, data, ino):
-    """newc format, by hand: the order and the owners are ours."""
-    name = name.encode() + b"\0"
-    fields = (ino, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name), 0)
-    head = b"070701" + b"".join(b"%08X" % v for v in fields) + name
-    head += b"\0" * (-len(head) % 4)
-    return head + data + b"\0" * (-len(data) % 4)
-
-
-def image(late_thaw=False):
-    """Path of the initramfs, built if something in it is newer."""
-    release, folder = kernel()
-    files = {"init": os.path.join(HERE, "init.sh"), "bin/ttybeat": ttybeat(),
-             "bin/busyusb": compile_c("busyusb.c", os.path.join(OUT, "busyusb"), "-static", "-s"),
-             "bin/busybox": need("busybox", "busybox-static"),
-             "bin/rtcwake": need("rtcwake", "util-linux")}
-    libs = subprocess.run(["ldd", files["bin/rtcwake"]], capture_output=True, text=True).stdout
-    for lib in re.findall(r"(/\S+) \(", libs):
-        files[lib.lstrip("/")] = os.path.realpath(lib)
-    for module in VHCI:
-        files["modules/" + os.path.basename(module) + ".ko"] = os.path.join(
-            folder, "lib/modules", release, "kernel", module + ".ko")
-    if late_thaw:
-        files["modules/latethaw.ko"] = late_thaw_module()
-    target = os.path.join(OUT, f"initramfs-{release}{'-late' if late_thaw else ''}.gz")
-    if newer(target, __file__, *files.values()):
-        return target
-    folders = {"dev"}
-    for name in files:
-        parts = name.split("/")
-        folders.update("/".join(parts[:i]) for i in range(1, len(parts)))
-    out, ino = [], 1
-    for name in sorted(folders):
-        out.append(cpio_entry(name, stat.S_IFDIR | 0o755, b"", ino))
-        ino += 1
-    for name, path in sorted(files.items()):
-        with open(path, "rb") as f:
-            out.append(cpio_entry(name, stat.S_IFREG | 0o755, f.read(), ino))
-        ino += 1
-    out.append(cpio_entry("TRAILER!!!", 0, b"", 0))
-    os.makedirs(OUT, exist_ok=True)
-    with gzip.open(f"{target}.{os.getpid()}", "wb", compresslevel=1) as f:
-        f.write(b"".join(out))
-    os.rename(f"{target}.{os.getpid()}", target)
-    return target
 
 
 # ------------------------------------------------------------------- sockets
@@ -542,7 +327,7 @@ class Dut:
 
     def refuse(self, on=True):
         """A USB device that the kernel will not suspend with, plugged or unplugged."""
-        names = [os.path.basename(m) for m in VHCI]
+        names = [m.rpartition("/")[2] for m in VHCI]
         if not on:
             self.check("killall busyusb; sleep 0.5; "
                        + "".join(f"rmmod {n}; " for n in reversed(names)))
