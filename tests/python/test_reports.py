@@ -11,8 +11,8 @@ import time
 import unittest
 from array import array
 
-from pytrace import (BUILD, SECOND, START, Folder, Writer, _ffi, environment, main, numpy, program,
-                     wakewatt, write_cycles, write_mixed)
+from pytrace import (BUILD, ROOT, SECOND, START, Folder, Writer, _ffi, environment, main, numpy,
+                     program, wakewatt, write_cycles, write_mixed)
 
 
 class Reports(Folder):
@@ -106,6 +106,23 @@ class Reports(Folder):
         self.assertIn("<td>meter.power</td>", html)
         self.assertEqual(html.count("<tr>"), html.count("</tr>"))
         self.assertNotIn("<5>", wakewatt._reports._table(["a"], [["model <5>"]]))
+
+    def test_example_of_marks(self):
+        """10 s of 10 W, a label, 10 s of 60 W: the difference is told."""
+        path = self.path("desk.wwt")
+        with Writer(path) as w:
+            m = w.source(_ffi.METER, "meter")
+            w.channel(m, b"power", b"power", b"W", 0, 0.1)
+            at = [START + i * SECOND // 10 for i in range(201)]
+            w.samples(m, at, at, [100 if i <= 100 else 600 for i in range(201)])
+            w.mark(START + 10 * SECOND + SECOND // 20, b"label", b"+lamp")
+        p = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "marks.py"), path],
+                           env=environment(), capture_output=True, text=True, check=False,
+                           timeout=30)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        first, second = p.stdout.splitlines()
+        self.assertRegex(first, r"10\.[01] s +10(\.\d+)? .*\(start\)")
+        self.assertRegex(second, r"\+(50\.00|49\.\d\d) W +\+lamp")
 
     def test_info(self):
         with wakewatt.open(self.sim) as t:
