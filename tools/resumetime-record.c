@@ -215,6 +215,9 @@ static int sources(struct recording *r, const struct what *w, uint32_t *port)
 			return TOOL_FAILED;
 	if (w->mode)
 		ww_recorder_meta(r->rec, "beat.mode", w->mode, NULL);
+	/* Where every cycle wakes too early there is never a wake mark to tell it from. */
+	if (w->campaign.wake)
+		ww_recorder_meta(r->rec, "campaign.wake", w->campaign.wake, NULL);
 	return TOOL_OK;
 }
 
