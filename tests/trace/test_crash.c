@@ -72,7 +72,7 @@ static void check_integrity(const char *path)
 	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
 	sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &st, NULL);
 	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-	assert_string_equal(sqlite3_column_text(st, 0), "ok");
+	assert_string_equal((const char *)sqlite3_column_text(st, 0), "ok");
 	sqlite3_finalize(st);
 	sqlite3_close(db);
 }
