@@ -395,14 +395,11 @@ static const struct {
 	long rate;
 	speed_t speed;
 } bauds[] = {
-#define R(n)                                                                                       \
-	{                                                                                          \
-		n, B##n                                                                            \
-	}
-	R(300),	    R(600),	R(1200),    R(2400),	R(4800),    R(9600),
-	R(19200),   R(38400),	R(57600),   R(115200),	R(230400),  R(460800),
-	R(500000),  R(576000),	R(921600),  R(1000000), R(1152000), R(1500000),
-	R(2000000), R(2500000), R(3000000), R(3500000), R(4000000),
+#define R(n) n, B##n
+	{R(300)},     {R(600)},	    {R(1200)},	  {R(2400)},	{R(4800)},    {R(9600)},
+	{R(19200)},   {R(38400)},   {R(57600)},	  {R(115200)},	{R(230400)},  {R(460800)},
+	{R(500000)},  {R(576000)},  {R(921600)},  {R(1000000)}, {R(1152000)}, {R(1500000)},
+	{R(2000000)}, {R(2500000)}, {R(3000000)}, {R(3500000)}, {R(4000000)},
 #undef R
 };
 
@@ -885,8 +882,10 @@ static int option(struct beat *b, int c, const char *arg)
 	case 'm':
 		for (i = 0; i < 3 && strcmp(arg, mode_name[i]); i++)
 			;
+		if (i == 3)
+			return bad("--mode %s: give stream, reopen or drain", arg);
 		b->mode = (enum mode)i;
-		return i < 3 ? 0 : bad("--mode %s: give stream, reopen or drain", arg);
+		return 0;
 	case 'f':
 		b->plain = !strcmp(arg, "plain");
 		return b->plain || !strcmp(arg, "stamped")
