@@ -62,6 +62,17 @@ static double readings_u2(const struct ww_stat_channel *c, double step)
 	return s * s * fit.tau / (double)(c->w.n ? c->w.n : 1) + uq * uq;
 }
 
+/* Of the mean over ns: changes of the load between two readings of a moment. */
+static double changes_u2(const struct ww_stat_channel *c, double ns)
+{
+	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
+	double sigma = isnan(fit.sigma) ? 0 : fit.sigma;
+
+	return pow(c->info.scale * ww_integral_jump_u(&c->w, 2 * sigma * sigma * (1 - fit.phi)) /
+			   ns,
+		   2);
+}
+
 static double maker_u2(const struct ww_channel_info *i, double value)
 {
 	double a = isnan(i->acc_abs) ? 0 : i->acc_abs, g = isnan(i->acc_rel) ? 0 : i->acc_rel;
@@ -117,7 +128,7 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 		(ns > 0 ? ww_integral_area(w) / ns : w->last) * info->scale + info->offset;
 	own = readings_u2(c, step);
 	if (ns > 0)
-		own += pow(info->scale * ww_integral_gap_u(w) / ns, 2);
+		own += pow(info->scale * ww_integral_gap_u(w) / ns, 2) + changes_u2(c, ns);
 	bound = maker_u2(info, out->mean.value);
 	if (step > 0)
 		out->mean.u = sqrt(own + bound);

@@ -61,6 +61,17 @@ static double mean_code(const struct ww_integral *w, int64_t t1, int64_t c1, int
 	return c0 + ((double)c1 - c0) * (middle / (double)(t1 - w->t0));
 }
 
+static inline void add_jump(struct ww_integral *w, int64_t dt, int64_t c)
+{
+	double t = (double)dt, d = t * ((double)c - (double)w->c0);
+
+	/* A mean covers its interval, and what holds changes at its own stamp. */
+	if (w->semantics != WW_INSTANT)
+		return;
+	ww_sum_add(&w->jump, d * d);
+	ww_sum_add(&w->dt2, t * t);
+}
+
 static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, size_t record)
 {
 	const struct ww_counter *k = w->counter;
@@ -104,6 +115,7 @@ static void add_slow(struct ww_integral *w, int64_t t, int64_t c, int64_t lo)
 	} else {
 		w->was_gap = false;
 		w->plain_ns += b - a;
+		add_jump(w, b - a, c);
 		ww_sum_add(&w->cut, (double)(b - a) * mean_code(w, t, c, a, b));
 	}
 	if (w->begin > w->end)
@@ -174,6 +186,7 @@ void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64
 			w->sum0 += (__int128)dt * w->c0;
 			w->sum1 += (__int128)dt * c;
 			w->plain_ns += dt;
+			add_jump(w, dt, c);
 			w->end = t;
 			w->was_gap = false;
 			w->t0 = t;
@@ -206,4 +219,11 @@ double ww_integral_area(const struct ww_integral *w)
 double ww_integral_gap_u(const struct ww_integral *w)
 {
 	return sqrt(ww_sum_get(&w->gap_var));
+}
+
+double ww_integral_jump_u(const struct ww_integral *w, double noise2)
+{
+	double var = ww_sum_get(&w->jump) - noise2 * ww_sum_get(&w->dt2);
+
+	return var > 0 ? sqrt(var / 12) : 0;
 }

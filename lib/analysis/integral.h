@@ -54,6 +54,8 @@ struct ww_integral {
 	struct ww_sum cut;   /* code ns of intervals cut by the window */
 	struct ww_sum gap_area;
 	struct ww_sum gap_var;
+	struct ww_sum jump; /* of (dt (c1 - c0))^2 over plain intervals */
+	struct ww_sum dt2;  /* of dt^2 over the same */
 };
 
 void ww_integral_init(struct ww_integral *w, int32_t semantics);
@@ -62,6 +64,12 @@ void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64
 double ww_integral_area(const struct ww_integral *w);
 /* Standard uncertainty of the part that lies in gaps, code ns. */
 double ww_integral_gap_u(const struct ww_integral *w);
+/*
+ * Likewise of changes between readings: of a moment's values nobody knows when in
+ * the interval between them the load changed. noise2: variance of the difference of
+ * two neighbours by noise alone, which is no change.
+ */
+double ww_integral_jump_u(const struct ww_integral *w, double noise2);
 
 struct ww_counter {
 	/* set before the first row */

@@ -14,38 +14,48 @@ void ww_noise_init(struct ww_noise *z)
 	z->blocks = 0;
 }
 
+static void sort(double *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		double x = v[i];
+		size_t at = i;
+
+		for (; at > 0 && v[at - 1] > x; at--)
+			v[at] = v[at - 1];
+		v[at] = x;
+	}
+}
+
 /*
  * Half the mean of the smallest nine tenths of the squared differences at a
  * lag, made unbiased for normal noise: the mean of a chi-square of one degree
  * below its 90th percentile is 0.623. A load that switches inside the block
- * falls into the tenth that is left out.
+ * falls into the tenth that is left out. Where it switches more often, at the
+ * larger lags first, what stands out by six times the median (and by more than
+ * the quantiser makes) is no noise either.
  */
 static double lag_variance(const int64_t *x, size_t n, size_t lag, double *plain)
 {
-	enum { MOST = WW_NOISE_BLOCK / 10 + 1 };
-	size_t m = n - lag, left_out = m / 10, have = 0;
-	double top[MOST + 1], sum = 0;
+	size_t m = n - lag, kept = m - m / 10, below = 0;
+	double sq[WW_NOISE_BLOCK], most = 0, limit, calm = 0;
 
 	for (size_t i = 0; i < m; i++) {
-		double d = (double)x[i + lag] - (double)x[i], sq = d * d;
-		size_t at = have;
+		double d = (double)x[i + lag] - (double)x[i];
 
-		/* The largest ones are kept sorted, the rest summed. */
-		while (at > 0 && top[at - 1] < sq) {
-			top[at] = top[at - 1];
-			at--;
-		}
-		top[at] = sq;
-		if (have < left_out)
-			have++;
-		else
-			sum += top[have];
+		sq[i] = d * d;
 	}
-	*plain = sum;
-	for (size_t i = 0; i < have; i++)
-		*plain += top[i];
-	*plain /= 2 * (double)m;
-	return sum / (double)(m - left_out) / (2 * 0.623);
+	sort(sq, m);
+	for (size_t i = 0; i < kept; i++)
+		most += sq[i];
+	most /= (double)kept * 2 * 0.623;
+	/* The median of a chi-square of one degree is 0.455. */
+	limit = 36 * sq[m / 2] / 0.455;
+	limit = limit > 6.25 ? limit : 6.25;
+	for (; below < m && sq[below] <= limit; below++)
+		calm += sq[below];
+	calm /= 2 * (double)below;
+	*plain = calm;
+	return calm < most && 2 * below >= m ? calm : most;
 }
 
 /* Keep every second of the blocks, so that there is room again. */

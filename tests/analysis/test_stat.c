@@ -35,6 +35,7 @@ static void test_worked(void **state)
 		struct ww_trace *tr;
 		struct ww_stat *s;
 		const struct ww_channel_stat *m;
+		double u;
 
 		c.semantics = k;
 		c.scale = c.resolution = 1;
@@ -49,9 +50,13 @@ static void test_worked(void **state)
 		assert_true(m->mean.value == joules[k] / 6);
 		assert_true(m->duration_s == 6 && m->coverage == 1 && m->gaps == 0 && m->n == 6);
 		assert_true(m->min == 10 && m->max == 30);
-		/* Six readings tell no noise: a display of 1 W is all that is known. */
-		assert_true(fabs(m->mean.u - 1 / sqrt(12)) < 1e-3);
-		assert_true(fabs(m->energy_J.u - 6 / sqrt(12)) < 1e-2);
+		/*
+		 * Six readings tell no noise: what is known is a display of 1 W, and of
+		 * momentary values not when in a second the two steps of 10 W came.
+		 */
+		u = sqrt(36.0 / 12 + (k == WW_INSTANT ? 2 * 100.0 / 12 : 0));
+		assert_true(fabs(m->mean.u - u / 6) < 1e-3);
+		assert_true(fabs(m->energy_J.u - u) < 1e-2);
 		assert_true(says(s, "their noise is not known"));
 		assert_true(says(s, "accuracy of the meter is unknown"));
 		assert_null(ww_stat_at(s, 1));
