@@ -26,6 +26,7 @@ struct ww_gpio {
 static struct gpiod_chip *find_chip(const char *what)
 {
 	struct gpiod_chip *chip = NULL;
+	int code = ENOENT;
 	char path[288];
 	struct dirent *e;
 	unsigned number;
@@ -43,8 +44,13 @@ static struct gpiod_chip *find_chip(const char *what)
 		struct gpiod_chip_info *info;
 
 		snprintf(path, sizeof(path), "/dev/%s", e->d_name);
-		if (strncmp(e->d_name, "gpiochip", 8) != 0 || !(chip = gpiod_chip_open(path)))
+		if (strncmp(e->d_name, "gpiochip", 8) != 0)
 			continue;
+		chip = gpiod_chip_open(path);
+		if (!chip) {
+			code = errno == EACCES ? errno : code;
+			continue;
+		}
 		info = gpiod_chip_get_info(chip);
 		if (!info || strcmp(gpiod_chip_info_get_label(info), what) != 0) {
 			gpiod_chip_close(chip);
@@ -55,7 +61,7 @@ static struct gpiod_chip *find_chip(const char *what)
 	if (d)
 		closedir(d);
 	if (!chip)
-		errno = ENOENT;
+		errno = code;
 	return chip;
 }
 
