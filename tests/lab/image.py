@@ -107,13 +107,14 @@ def newer(target, *sources):
         os.path.getmtime(target) >= os.path.getmtime(s) for s in sources)
 
 
-def compile_c(source, target, *flags, cc="cc"):
-    source = os.path.join(HERE, source)
-    if not newer(target, source):
+def compile_c(source, target, *flags, cc="cc", more=()):
+    """more: further sources, and headers"""
+    files = [os.path.join(HERE, f) for f in (source, *more)]
+    if not newer(target, *files):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         part = f"{target}.{os.getpid()}"
         subprocess.run([cc, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", *flags, "-o", part,
-                        source], check=True)
+                        *(f for f in files if f.endswith(".c"))], check=True)
         os.rename(part, target)
     return target
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""A recording machine in a virtual machine: our programs on a stock kernel.
+
+For buses that the machine running the tests lacks. Its root is an initramfs with the
+programs, the libraries that they were linked to, and the modules asked for; its first
+serial port takes commands, as a DUT's does; a folder is shared with it by 9p.
+"""
+import os
+import re
+import shutil
+import stat
+import subprocess
+
+import lab
+from image import BUILD, cpio_entry, kernel, need
+
+PROGRAMS = ("pwrlog", "resumetime", "wwtrace")
+SHARE = ("virtio_pci", "9pnet_virtio", "9p")
+
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp /share
+/bin/busybox --install -s /bin
+export PATH=/bin:/sbin LD_LIBRARY_PATH=/lib HOME=/
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+mkdir -p /dev/pts; mount -t devpts devpts /dev/pts
+mount -t configfs configfs /sys/kernel/config
+for m in $(cat /modules/order); do insmod /modules/$m; done
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share
+echo 1 > /proc/sys/kernel/printk
+exec < /dev/ttyS0 > /dev/ttyS0 2>&1
+stty -echo -onlcr -icrnl
+while IFS= read -r line; do
+	sh -c "$line"
+done
+"""
+
+
+def with_sbin():
+    return dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+
+
+def module_order(wanted):
+    """Files of the modules and of what they depend on, in the order of loading."""
+    release, folder = kernel()
+    files, order = {}, []
+    for root, _, names in os.walk(os.path.join(folder, "lib/modules", release)):
+        for n in names:
+            if n.endswith((".ko", ".ko.xz")):
+                files[n.split(".ko")[0].replace("-", "_")] = os.path.join(root, n)
+
+    def add(name):
+        path = name if os.path.isabs(name) else files.get(name.replace("-", "_"))
+        if not path or path in order:
+            return  # built in
+        deps = subprocess.run(["modinfo", "-F", "depends", path], capture_output=True, text=True,
+                              check=True, env=with_sbin()).stdout.strip()
+        for d in filter(None, deps.split(",")):
+            add(d)
+        order.append(path)
+    for m in wanted:
+        add(m)
+    return order
+
+
+def module_bytes(path):
+    """Unpacked: busybox's insmod takes none that is compressed."""
+    if path.endswith(".xz"):
+        return subprocess.run(["xz", "-dc", path], capture_output=True, check=True).stdout
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def libraries(programs):
+    found = {}
+    for p in programs:
+        out = subprocess.run(["ldd", p], capture_output=True, text=True, check=False).stdout
+        for name in re.findall(r"(/\S+) \(", out):
+            found["lib/" + os.path.basename(name)] = os.path.realpath(name)
+            if "ld-linux" in name:
+                found[name.lstrip("/")] = os.path.realpath(name)
+    return found
+
+
+def make_image(target, init, modules, programs):
+    """programs: name in /bin -> path. modules: names, or paths of built ones."""
+    data = {"init": init.encode()}
+    order = [(os.path.basename(p).split(".ko")[0] + ".ko", p) for p in module_order(modules)]
+    for name, path in order:
+        data["modules/" + name] = module_bytes(path)
+    data["modules/order"] = "\n".join(name for name, _ in order).encode()
+    files = {"bin/" + name: path for name, path in programs.items()}
+    files["bin/busybox"] = need("busybox", "busybox-static")
+    files.update(libraries(programs.values()))
+    for name, path in files.items():
+        with open(path, "rb") as f:
+            data[name] = f.read()
+    folders = {"dev"}
+    for name in data:
+        parts = name.split("/")
+        folders.update("/".join(parts[:i]) for i in range(1, len(parts)))
+    entries = ([(n, stat.S_IFDIR | 0o755, b"") for n in sorted(folders)]
+               + [(n, stat.S_IFREG | 0o755, d) for n, d in sorted(data.items())]
+               + [("TRAILER!!!", 0, b"")])
+    with open(target, "wb") as f:
+        for ino, entry in enumerate(entries, 1):
+            f.write(cpio_entry(*entry, ino))
+
+
+class Guest(lab.Dut):
+    """Only its shell is a DUT's: start(), run(), check(), stop()."""
+
+    def __init__(self, folder, modules, programs):
+        super().__init__(folder)
+        self.modules = (*SHARE, *modules)
+        self.programs = dict({p: os.path.join(BUILD, "bin", p) for p in PROGRAMS}, **programs)
+        self.share = self.path("share")
+
+    def start(self, timeout=90):
+        release, kern = kernel()
+        qemu = need("qemu-system-x86_64", "qemu-system-x86")
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.share)
+        make_image(self.path("guest.cpio"), INIT, self.modules, self.programs)
+        self._spawn("qemu", [
+            qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"), "-cpu", "max",
+            "-m", "384", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none",
+            "-no-reboot", "-kernel", os.path.join(kern, "boot", "vmlinuz-" + release),
+            "-initrd", self.path("guest.cpio"),
+            "-append", "console=ttyS0,115200 quiet panic=-1",
+            "-chardev", f"socket,id=con,path={self.path('console.sock')},server=on,wait=off",
+            "-serial", "chardev:con",
+            "-fsdev", f"local,id=share,path={self.share},security_model=none",
+            "-device", "virtio-9p-pci,fsdev=share,mount_tag=share"])
+        self.wait_ready(timeout)
+
+    def record(self, name, command):
+        """Start a recorder in the guest, onto /tmp/NAME.wwt."""
+        self.check(f"rm -f /tmp/{name}.*; {command} -o /tmp/{name}.wwt < /dev/null "
+                   f"> /tmp/{name}.out 2>&1 & echo $! > /tmp/{name}.pid")
+
+    def end(self, name, timeout=20):
+        """End it. -> (path of its trace here, what it printed)"""
+        self.check(f"pid=$(cat /tmp/{name}.pid); kill -INT $pid; i=0; while [ -d /proc/$pid ] && "
+                   f"[ $i -lt {10 * timeout} ]; do usleep 100000; i=$((i+1)); done; "
+                   f"cp /tmp/{name}.wwt /tmp/{name}.out /share; [ ! -d /proc/$pid ]",
+                   timeout + 20)
+        with open(os.path.join(self.share, name + ".out"), errors="replace") as f:
+            return os.path.join(self.share, name + ".wwt"), f.read()
+
+    def wait_for(self, condition, what, timeout=20):
+        """Until a shell condition in the guest holds."""
+        code, out = self.run(f"i=0; until {condition}; do [ $i -lt {10 * timeout} ] || exit 1; "
+                             "usleep 100000; i=$((i+1)); done", timeout + 20)
+        if code:
+            raise lab.LabError(f"no {what} in {timeout} s: {out}")

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An FT232R through the real USB stack, by libftdi and by the kernel's driver.
+
+A guest plugs an emulated chip (usbip_ftdi.c) into its virtual host controller. When each
+byte came into the chip's buffer is known by the clock that the recorder uses; what the
+chip was told by the host is known as well.
+"""
+import json
+import os
+import re
+import statistics
+import struct
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import guest  # noqa: E402
+import image  # noqa: E402
+import lab  # noqa: E402
+from tap import main  # noqa: E402
+
+URI = "ftdi:?serial=WW000001"
+DRIVER = "/sys/bus/usb/devices/1-1:1.0/driver"
+BYTES = 1500
+
+
+def wwtrace(*args):
+    return subprocess.run([os.path.join(lab.BUILD, "bin", "wwtrace"), *args],
+                          capture_output=True, text=True, check=True).stdout
+
+
+def exported(trace, what):
+    return [json.loads(line) for line in
+            wwtrace("export", trace, "--what", what, "--format", "jsonl").splitlines()]
+
+
+def pattern(n):
+    return bytes(i * 7 % 251 for i in range(n))
+
+
+class Chip:
+    """The chip in the guest, and what it knows."""
+
+    def __init__(self, machine, *options):
+        self.m = machine
+        self.asked = 0
+        machine.check("rm -f /tmp/ctl /tmp/truth /tmp/state*; usbip_ftdi --control /tmp/ctl "
+                      f"--log /tmp/truth {' '.join(options)} > /tmp/chip.err 2>&1 &")
+        machine.wait_for("[ -p /tmp/ctl ] && [ -e /dev/ttyUSB0 ]", "/dev/ttyUSB0")
+
+    def order(self, text):
+        self.m.check(f"echo '{text}' > /tmp/ctl")
+
+    def state(self):
+        self.asked += 1
+        path = f"/tmp/state{self.asked}"
+        self.order("tell " + path)
+        self.m.wait_for(f"[ -e {path} ]", "answer of the chip")
+        return {k: int(v) for k, v in re.findall(r"(\w+)=(-?\d+)", self.m.check("cat " + path))}
+
+    def wait(self, **want):
+        """Until the chip's state is as wanted. -> that state"""
+        for _ in range(100):
+            s = self.state()
+            if all(s[k] == v for k, v in want.items()):
+                return s
+            self.m.check("usleep 100000")
+        raise lab.LabError(f"the chip is not {want} but {s}")
+
+    def feed(self, n):
+        self.order(f"feed {n}")
+        return self.wait(to_feed=0)
+
+    def truth(self):
+        """(before, after, byte) of each byte that came into the chip's buffer."""
+        self.state()
+        self.m.check("cp /tmp/truth /share")
+        with open(os.path.join(self.m.share, "truth"), "rb") as f:
+            return [(t, t + took, b) for t, took, b, fate, _
+                    in struct.iter_unpack("<qIBBH", f.read()) if fate == 0]
+
+    def quit(self):
+        self.order("quit")
+        self.m.wait_for("[ ! -e /sys/bus/usb/devices/1-1 ] && ! pidof usbip_ftdi > /dev/null",
+                        "end of the chip")
+
+
+class Usbip(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        chip = image.compile_c("usbip_ftdi.c", os.path.join(lab.OUT, "usbip_ftdi"), "-static",
+                               "-Wextra", more=("usbip_chip.c", "usbip_ftdi.h"))
+        emu = image.compile_c("../emu/wattsup_emu.c", os.path.join(lab.OUT, "wattsup_emu"),
+                              "-static")
+        cls.m = guest.Guest(os.path.join(lab.OUT, "usbip"), ("vhci-hcd", "ftdi_sio"),
+                            {"usbip_ftdi": chip, "wattsup_emu": emu})
+        cls.addClassCleanup(cls.m.stop)
+        cls.m.start()
+
+    def plugged(self, *options):
+        chip = Chip(self.m, *options)
+        self.addCleanup(chip.quit)
+        return chip
+
+    def listens(self, name, chip, **want):
+        """The recorder has described its source, and the chip is set up."""
+        self.m.wait_for(f"wwtrace info /tmp/{name}.wwt 2>&1 | grep -q latency_timer", "source")
+        return chip.wait(**want)
+
+    def judge(self, name, trace, truth):
+        got = [(r["t_lo_ns"], r["t_hi_ns"], int(r["hex"], 16)) for r in exported(trace, "bytes")]
+        self.assertEqual(bytes(b for *_, b in got), bytes(b for *_, b in truth),
+                         "every byte, in order")
+        inside = sum(lo <= after and hi >= before
+                     for (lo, hi, _), (before, after, _) in zip(got, truth))
+        widths = sorted(hi - lo for lo, hi, _ in got)
+        print(f"# {name}: {inside} of {len(truth)} inside; width median "
+              f"{statistics.median(widths) / 1e6:.2f} ms, 99 % under "
+              f"{widths[len(widths) * 99 // 100] / 1e6:.2f} ms")
+        self.assertGreaterEqual(inside, len(truth) - len(truth) // 1000)
+        self.assertLess(statistics.median(widths), 10e6)
+
+    def test_libftdi(self):
+        chip = self.plugged()
+        self.assertIn("/ftdi_sio", self.m.check("readlink " + DRIVER))
+        self.assertEqual(chip.state()["latency"], 16, "as the chip wakes up")
+        self.m.record("lib", f"resumetime record -p '{URI}&baud=115200&dtr=1'")
+        s = self.listens("lib", chip, latency=1, dtr=1)
+        self.assertEqual((s["latency"], s["frame"], s["event"]), (1, 8, -1))
+        self.assertAlmostEqual(s["baud"], 115200, delta=115200 * 0.005)
+        self.assertIn("/usbfs", self.m.check("readlink " + DRIVER))
+        self.assertEqual(chip.feed(BYTES)["lost"], 0)
+        chip.wait(waiting=0)
+        trace, out = self.m.end("lib")
+        self.assertEqual(bytes(b for *_, b in chip.truth()), pattern(BYTES))
+        self.judge("libftdi", trace, chip.truth())
+        self.assertEqual(exported(trace, "gaps"), [], out)
+        self.m.wait_for(f"[ -e /dev/ttyUSB0 ] && readlink {DRIVER} | grep -q /ftdi_sio",
+                        "ftdi_sio on its chip again")
+
+    def test_replug(self):
+        chip = self.plugged()
+        self.m.record("plug", f"resumetime record -p '{URI}'")
+        self.listens("plug", chip, latency=1)
+        chip.feed(100)
+        chip.wait(waiting=0)
+        off = int(float(self.m.check("cut -d' ' -f1 /proc/uptime")) * 1e9)
+        chip.order("unplug")
+        self.m.wait_for("[ ! -e /sys/bus/usb/devices/1-1 ]", "unplug")
+        self.m.check("sleep 2")
+        chip.order("plug")
+        chip.wait(plugged=1, latency=1)
+        self.m.check("sleep 1")
+        on = int(float(self.m.check("cut -d' ' -f1 /proc/uptime")) * 1e9)
+        chip.feed(100)
+        chip.wait(waiting=0)
+        trace, out = self.m.end("plug")
+        self.judge("replugged", trace, chip.truth())
+        gaps = exported(trace, "gaps")
+        self.assertEqual(len(gaps), 1, out)
+        # uptime tells hundredths
+        self.assertGreater(gaps[0]["t_hi_ns"], off + 2 * 10**9)
+        self.assertLess(gaps[0]["t_lo_ns"], off + 10**9)
+        self.assertLess(gaps[0]["t_hi_ns"], on + 10**7)
+        self.assertIn("unplugged", json.dumps(gaps[0]))
+
+    def test_event_character(self):
+        chip = self.plugged()
+        self.m.record("ev", f"resumetime record -p '{URI}&latency=200&event_char=10'")
+        self.listens("ev", chip, latency=200, event=10)
+        chip.feed(BYTES // 2)
+        chip.wait(waiting=0)
+        trace, _ = self.m.end("ev")
+        self.judge("latency 200 ms, event character", trace, chip.truth())
+        got = [r for r in exported(trace, "bytes")]
+        lines = [r for r in got if r["hex"] == "0a"]
+        truth = [t for t in chip.truth() if t[2] == 10]
+        self.assertEqual(len(lines), len(truth))
+        # Had it waited for the timer, half of them would be 100 ms late.
+        late = [r["t_hi_ns"] - t[1] for r, t in zip(lines, truth)]
+        self.assertLess(statistics.median(late), 20e6)
+
+    def test_kernel_driver(self):
+        chip = self.plugged()
+        path = "/sys/bus/usb-serial/devices/ttyUSB0/latency_timer"
+        self.assertEqual(self.m.check("cat " + path), "16")
+        self.m.record("tty", "resumetime record -p /dev/ttyUSB0")
+        self.listens("tty", chip, latency=1)
+        self.assertEqual(self.m.check("cat " + path), "1")
+        self.assertEqual(chip.feed(BYTES)["lost"], 0)
+        chip.wait(waiting=0)
+        trace, _ = self.m.end("tty")
+        self.judge("ftdi_sio", trace, chip.truth())
+        info = wwtrace("info", trace)
+        self.assertIn("latency_timer=1(in force)", info)
+        self.assertIn("ftdi_sio", info)
+        self.assertEqual(self.m.check("cat " + path), "16", "left as it was found")
+
+    def test_wattsup(self):
+        self.m.check("wattsup_emu --link /tmp/meter --watts 42 < /dev/zero > /tmp/emu.out 2>&1 "
+                     "& i=0; until [ -e /tmp/meter ] || [ $i = 50 ]; do usleep 100000; "
+                     "i=$((i+1)); done")
+        self.addCleanup(self.m.run, "killall wattsup_emu")
+        chip = self.plugged("--wire", "/tmp/meter")
+        self.m.record("watts", f"pwrlog record -m 'wattsup:{URI}' --for 8s")
+        self.m.wait_for("[ ! -d /proc/$(cat /tmp/watts.pid) ]", "end of the recording", 30)
+        trace, out = self.m.end("watts")
+        watts = [r for r in exported(trace, "samples") if r["channel"] == "power"]
+        self.assertGreaterEqual(len(watts), 4, out)
+        for r in watts:
+            self.assertAlmostEqual(r["value"], 42.0, delta=0.11)
+        self.assertEqual(exported(trace, "gaps"), [], out)
+        self.assertEqual(chip.state()["lost"], 0)
+        print(f"# wattsup: {len(watts)} readings, the last {watts[-1]['value']} W")
+
+    def test_list(self):
+        self.plugged()
+        found = json.loads(self.m.check("pwrlog list --json"))["found"]
+        uris = [f["uri"] for f in found]
+        self.assertIn(URI, uris)
+        self.assertIn("/dev/ttyUSB0", uris)
+        self.assertIn("FT232R", next(f["detail"] for f in found if f["uri"] == URI))
+
+
+main()
