@@ -44,7 +44,8 @@ struct ftdi {
 	struct xfer x[TRANSFERS + 1]; /* the last one sends */
 	struct xfer *done[TRANSFERS + 1];
 	size_t n_done;
-	unsigned errors; /* in a row */
+	unsigned errors;   /* in a row */
+	int64_t packet_ns; /* when the last packet was taken */
 	struct {
 		int fd;
 		struct ww_watch *w;
@@ -81,6 +82,7 @@ static void take_packet(struct ftdi *f, struct xfer *x)
 	struct ww_ftdi_status st;
 	size_t n = ww_ftdi_strip(x->buf, (size_t)x->t->actual_length, f->c->max_packet_size, &st);
 
+	f->packet_ns = x->done_ns;
 	if (st.line & WW_FTDI_OVERRUN)
 		ww_port_trouble(f->p, iv, -1, "overrun: the chip lost bytes");
 	if (st.line & (WW_FTDI_PARITY | WW_FTDI_FRAMING | WW_FTDI_BREAK))
@@ -127,7 +129,14 @@ static void ftdi_pump(struct ww_port *p)
 		f->n_done = 0;
 		libusb_handle_events_timeout_completed(f->c->usb_ctx, &zero, NULL);
 		if (!f->n_done) {
-			ww_port_empty(p, before);
+			/*
+			 * The chip sends a packet each period of its timer, with data or without.
+			 * Where none came for longer than one can take, they are held up on the
+			 * way (a machine that has no time for USB), and nothing here proves that
+			 * no byte is among them.
+			 */
+			if (before - f->packet_ns <= p->transport.delay_max_ns)
+				ww_port_empty(p, before);
 			return;
 		}
 		for (size_t k = 0; k < f->n_done && ww_port_alive(p); k++)
@@ -363,7 +372,7 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 		rc = make_transfers(f, err);
 	if (rc < 0)
 		return rc;
-	p->empty_ns = ww_loop_now(p->loop);
+	p->empty_ns = f->packet_ns = ww_loop_now(p->loop);
 	if (ftdi_tciflush(f->c) < 0)
 		return chip_failed(f, "purge", err);
 	p->mute = true; /* lost() in here becomes our own error */

@@ -294,6 +294,28 @@ static void test_bytes(void **state)
 	assert_int_equal(chip.n_alive, 0);
 }
 
+/* Where the chip's idle packets stop coming, silence does not prove that nothing waits. */
+static void test_held_up(void **state)
+{
+	struct got g = {0};
+	int64_t before;
+
+	(void)state;
+	memset(&chip, 0, sizeof(chip));
+	assert_int_equal(got_open(&g, "ftdi:", 16), 0);
+	give("a", 1);
+	turn_until(&g, 1);
+	before = ww_clock_now_ns();
+	while (ww_clock_now_ns() < before + 50 * WW_NS_PER_MS)
+		turn(&g, 1);
+	give("b", 1);
+	turn_until(&g, 2);
+	assert_int_equal(g.n, 2);
+	assert_true(g.t[1].lo_ns <= before);
+	assert_true(g.t[1].hi_ns >= before + 50 * WW_NS_PER_MS);
+	got_close(&g);
+}
+
 static void test_unplug(void **state)
 {
 	struct got g = {0};
@@ -344,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_held_up),
 		cmocka_unit_test(test_unplug),
 		cmocka_unit_test(test_refusals),
 	};

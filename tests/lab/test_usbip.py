@@ -111,7 +111,7 @@ class Usbip(unittest.TestCase):
         self.m.wait_for(f"wwtrace info /tmp/{name}.wwt 2>&1 | grep -q latency_timer", "source")
         return chip.wait(**want)
 
-    def judge(self, name, trace, truth):
+    def judge(self, name, trace, truth, most_ms=10):
         got = [(r["t_lo_ns"], r["t_hi_ns"], int(r["hex"], 16)) for r in exported(trace, "bytes")]
         self.assertEqual(bytes(b for *_, b in got), bytes(b for *_, b in truth),
                          "every byte, in order")
@@ -122,7 +122,7 @@ class Usbip(unittest.TestCase):
               f"{statistics.median(widths) / 1e6:.2f} ms, 99 % under "
               f"{widths[len(widths) * 99 // 100] / 1e6:.2f} ms")
         self.assertGreaterEqual(inside, len(truth) - len(truth) // 1000)
-        self.assertLess(statistics.median(widths), 10e6)
+        self.assertLess(statistics.median(widths), most_ms * 1e6)
 
     def test_libftdi(self):
         chip = self.plugged()
@@ -175,9 +175,8 @@ class Usbip(unittest.TestCase):
         chip.feed(BYTES // 2)
         chip.wait(waiting=0)
         trace, _ = self.m.end("ev")
-        self.judge("latency 200 ms, event character", trace, chip.truth())
-        got = [r for r in exported(trace, "bytes")]
-        lines = [r for r in got if r["hex"] == "0a"]
+        self.judge("latency 200 ms, event character", trace, chip.truth(), 220)
+        lines = [r for r in exported(trace, "bytes") if r["hex"] == "0a"]
         truth = [t for t in chip.truth() if t[2] == 10]
         self.assertEqual(len(lines), len(truth))
         # Had it waited for the timer, half of them would be 100 ms late.

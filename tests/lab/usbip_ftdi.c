@@ -15,6 +15,7 @@
  */
 #include "usbip_ftdi.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -146,6 +147,31 @@ static void to_wire(const uint8_t *data, size_t n)
 
 /* ------------------------------------------------------------------- the orders */
 
+/*
+ * What a controller's interrupt does is here done by two threads of the kernel: they
+ * must not wait for a recorder with real-time priority, as no interrupt would.
+ */
+static void hurry_vhci(void)
+{
+	struct sched_param sp = {.sched_priority = 79};
+	char path[300], name[32];
+	struct dirent *e;
+	DIR *d = opendir("/proc");
+	FILE *f;
+
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fgets(name, sizeof(name), f) && !strncmp(name, "vhci_", 5))
+			sched_setscheduler(atoi(e->d_name), SCHED_FIFO, &sp);
+		fclose(f);
+	}
+	if (d)
+		closedir(d);
+}
+
 static void plug(void)
 {
 	int fds[2], sys, n;
@@ -170,6 +196,7 @@ static void plug(void)
 	close(sys);
 	close(fds[0]);
 	chip_power_on(&chip, fds[1]);
+	hurry_vhci();
 }
 
 static void tell(const char *path)
