@@ -76,12 +76,12 @@ class Chip:
         return self.wait(to_feed=0)
 
     def truth(self):
-        """(before, after, byte) of each byte that came into the chip's buffer."""
+        """(before, after, byte, sent) of each byte that came into the chip's buffer."""
         self.state()
         self.m.check("cp /tmp/truth /share")
         with open(os.path.join(self.m.share, "truth"), "rb") as f:
-            return [(t, t + took, b) for t, took, b, fate, _
-                    in struct.iter_unpack("<qIBBH", f.read()) if fate == 0]
+            return [(t, t + took, b, sent) for t, took, b, fate, _, sent
+                    in struct.iter_unpack("<qIBBHq", f.read()) if fate == 0]
 
     def quit(self):
         self.order("quit")
@@ -111,18 +111,27 @@ class Usbip(unittest.TestCase):
         self.m.wait_for(f"wwtrace info /tmp/{name}.wwt 2>&1 | grep -q latency_timer", "source")
         return chip.wait(**want)
 
-    def judge(self, name, trace, truth, most_ms=10):
+    def judge(self, name, trace, truth, latency_ms=1):
         got = [(r["t_lo_ns"], r["t_hi_ns"], int(r["hex"], 16)) for r in exported(trace, "bytes")]
-        self.assertEqual(bytes(b for *_, b in got), bytes(b for *_, b in truth),
+        self.assertEqual(bytes(b for *_, b in got), bytes(t[2] for t in truth),
                          "every byte, in order")
-        inside = sum(lo <= after and hi >= before
-                     for (lo, hi, _), (before, after, _) in zip(got, truth))
+        inside = [lo <= after and hi >= before
+                  for (lo, hi, _), (before, after, _, _) in zip(got, truth)]
+        # An emulated chip in a machine that was stopped for a while breaks the promise of
+        # its own timer: then it is no chip, and proves nothing either way.
+        fair = [sent - after < (latency_ms + 1) * 10**6 for _, after, _, sent in truth]
+        good = sum(i for i, f in zip(inside, fair) if f)
         widths = sorted(hi - lo for lo, hi, _ in got)
-        print(f"# {name}: {inside} of {len(truth)} inside; width median "
-              f"{statistics.median(widths) / 1e6:.2f} ms, 99 % under "
-              f"{widths[len(widths) * 99 // 100] / 1e6:.2f} ms")
-        self.assertGreaterEqual(inside, len(truth) - len(truth) // 1000)
-        self.assertLess(statistics.median(widths), most_ms * 1e6)
+        print(f"# {name}: {sum(inside)} of {len(truth)} inside, {good} of the {sum(fair)} that "
+              f"the chip sent in time; width median {statistics.median(widths) / 1e6:.2f} ms, "
+              f"99 % under {widths[len(widths) * 99 // 100] / 1e6:.2f} ms")
+        self.assertGreaterEqual(sum(fair), len(truth) * 0.5)
+        self.assertGreaterEqual(good, sum(fair) - len(truth) // 1000)
+        self.assertLess(statistics.median(widths), (latency_ms + 10) * 1e6)
+
+    def uptime_ns(self):
+        """CLOCK_BOOTTIME of the guest, to a hundredth of a second."""
+        return int(float(self.m.check("cut -d' ' -f1 /proc/uptime")) * 1e9)
 
     def test_libftdi(self):
         chip = self.plugged()
@@ -136,7 +145,7 @@ class Usbip(unittest.TestCase):
         self.assertEqual(chip.feed(BYTES)["lost"], 0)
         chip.wait(waiting=0)
         trace, out = self.m.end("lib")
-        self.assertEqual(bytes(b for *_, b in chip.truth()), pattern(BYTES))
+        self.assertEqual(bytes(t[2] for t in chip.truth()), pattern(BYTES))
         self.judge("libftdi", trace, chip.truth())
         self.assertEqual(exported(trace, "gaps"), [], out)
         self.m.wait_for(f"[ -e /dev/ttyUSB0 ] && readlink {DRIVER} | grep -q /ftdi_sio",
@@ -148,25 +157,26 @@ class Usbip(unittest.TestCase):
         self.listens("plug", chip, latency=1)
         chip.feed(100)
         chip.wait(waiting=0)
-        off = int(float(self.m.check("cut -d' ' -f1 /proc/uptime")) * 1e9)
+        off = self.uptime_ns()
         chip.order("unplug")
         self.m.wait_for("[ ! -e /sys/bus/usb/devices/1-1 ]", "unplug")
         self.m.check("sleep 2")
         chip.order("plug")
         chip.wait(plugged=1, latency=1)
-        self.m.check("sleep 1")
-        on = int(float(self.m.check("cut -d' ' -f1 /proc/uptime")) * 1e9)
+        self.m.wait_for("wwtrace export /tmp/plug.wwt --what marks | grep -q replugged", "mark")
         chip.feed(100)
         chip.wait(waiting=0)
         trace, out = self.m.end("plug")
-        self.judge("replugged", trace, chip.truth())
+        truth = chip.truth()
+        self.judge("replugged", trace, truth)
         gaps = exported(trace, "gaps")
         self.assertEqual(len(gaps), 1, out)
-        # uptime tells hundredths
-        self.assertGreater(gaps[0]["t_hi_ns"], off + 2 * 10**9)
-        self.assertLess(gaps[0]["t_lo_ns"], off + 10**9)
-        self.assertLess(gaps[0]["t_hi_ns"], on + 10**7)
         self.assertIn("unplugged", json.dumps(gaps[0]))
+        # From the last byte to the first one again, and the absence is within.
+        self.assertGreaterEqual(gaps[0]["t_lo_ns"], truth[99][0])
+        self.assertLessEqual(gaps[0]["t_hi_ns"], truth[100][1])
+        self.assertLess(gaps[0]["t_lo_ns"], off + 10**7)
+        self.assertGreater(gaps[0]["t_hi_ns"], off + 2 * 10**9)
 
     def test_event_character(self):
         chip = self.plugged()
@@ -175,7 +185,7 @@ class Usbip(unittest.TestCase):
         chip.feed(BYTES // 2)
         chip.wait(waiting=0)
         trace, _ = self.m.end("ev")
-        self.judge("latency 200 ms, event character", trace, chip.truth(), 220)
+        self.judge("latency 200 ms, event character", trace, chip.truth(), 200)
         lines = [r for r in exported(trace, "bytes") if r["hex"] == "0a"]
         truth = [t for t in chip.truth() if t[2] == 10]
         self.assertEqual(len(lines), len(truth))

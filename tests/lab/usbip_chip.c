@@ -107,6 +107,7 @@ void chip_turn(struct chip *c)
 		c->overrun = 0;
 		c->packet_ns = now_ns();
 		c->packets++;
+		c->leave(n, c->n, c->packet_ns);
 		u->have += n + 2;
 		if (n == DATA && u->have + PACKET <= u->want)
 			continue; /* a full packet does not end the transfer */

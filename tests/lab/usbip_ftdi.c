@@ -8,10 +8,10 @@
  *	usbip_ftdi --control FIFO [--log FILE] [--wire TTY] [--serial TEXT]
  *
  * What stands at its RX pin is what it is told to feed, or what the terminal TTY (an
- * emulated meter's) writes; what the host sends goes there. LOG gets a record of 16
- * bytes for each byte, as the relay's does: CLOCK_BOOTTIME before it was put into the
- * chip's buffer, how long that took, the byte, and whether it was lost. Orders are read
- * from FIFO, a line each: plug, unplug, feed N, tell FILE, quit.
+ * emulated meter's) writes; what the host sends goes there. LOG gets a record of 24
+ * bytes for each byte: CLOCK_BOOTTIME before it was put into the chip's buffer, how long
+ * that took, the byte, whether it was lost, and when the chip sent it to the host. Orders
+ * are read from FIFO, a line each: plug, unplug, feed N, tell FILE, quit.
  */
 #include "usbip_ftdi.h"
 
@@ -39,6 +39,7 @@ struct record {
 	uint8_t byte;
 	uint8_t fate; /* 0 in the chip, 1 lost */
 	uint16_t reserved;
+	int64_t sent_ns; /* to the host */
 };
 
 /* What stands on the line in front of the chip. */
@@ -54,6 +55,7 @@ struct line {
 };
 
 static struct chip chip;
+static struct record in_chip[FIFO_MAX];
 static struct line line = {.wire = -1, .random = 1, .next_ns = INT64_MAX};
 static int control;
 
@@ -94,8 +96,20 @@ static void arrive(uint8_t byte)
 	line.last_ns = now_ns();
 	r.took_ns = (uint32_t)(line.last_ns - r.before_ns);
 	line.lost += r.fate;
-	if (line.log)
+	if (!r.fate)
+		in_chip[chip.n - 1] = r;
+	else if (line.log)
 		fwrite(&r, sizeof(r), 1, line.log);
+}
+
+/* The chip's oldest n bytes leave it. */
+static void leave(size_t n, size_t left, int64_t t)
+{
+	for (size_t i = 0; i < n; i++)
+		in_chip[i].sent_ns = t;
+	if (line.log)
+		fwrite(in_chip, sizeof(in_chip[0]), n, line.log);
+	memmove(in_chip, in_chip + n, left * sizeof(in_chip[0]));
 }
 
 static void line_turn(void)
@@ -300,7 +314,7 @@ int main(int argc, char **argv)
 	struct sched_param sp = {.sched_priority = 80};
 	const char *fifo = NULL;
 
-	chip = (struct chip){.sock = -1, .serial = "WW000001", .sent = to_wire};
+	chip = (struct chip){.sock = -1, .serial = "WW000001", .sent = to_wire, .leave = leave};
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--control"))
 			fifo = argv[i + 1];

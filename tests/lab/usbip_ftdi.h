@@ -21,6 +21,8 @@ struct chip {
 	int sock; /* -1: unplugged */
 	const char *serial;
 	void (*sent)(const uint8_t *data, size_t n); /* by the host */
+	/* n bytes of data go to the host at t, and so many are left. */
+	void (*leave)(size_t n, size_t left, int64_t t);
 	unsigned latency_ms;
 	int event; /* -1: none */
 	int event_came;
