@@ -75,14 +75,23 @@ BENCHSRC := $(wildcard tests/bench/bench_*.c)
 BENCHES := $(BENCHSRC:tests/%.c=$(B)/tests/%)
 
 .PHONY: all help deps check check-units demo bench fuzz lint format install uninstall clean \
-        tests static symbols
+        tests static symbols FORCE
 .SECONDARY:
 all: $(BINS) $(SO) $(B)/lib/wakewatt.pc ## library and programs into build/
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' Makefile
 
-$(B)/obj/%.o: %.c Makefile
+# Objects of other flags are rebuilt: libraries may have been installed since.
+FLAGS := $(strip $(CC) $(filter-out -Werror,$(ALLC)))
+ifneq ($(FLAGS),$(shell cat $(B)/flags 2>/dev/null))
+$(B)/flags: FORCE
+endif
+$(B)/flags:
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' > $@
+
+$(B)/obj/%.o: %.c Makefile $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -MMD -MP -c -o $@ $<
 
@@ -121,9 +130,10 @@ $(B)/static/ttybeat-x86_64: tools/ttybeat.c
 	@mkdir -p $(@D)
 	$(STATIC_CC_x86_64) -std=c99 -D_GNU_SOURCE -Os -s -static -Wall -Wextra -o $@ $<
 
-$(B)/lib/wakewatt.pc: lib/wakewatt.pc.in Makefile
+# Anew each time: PREFIX may be another one now.
+$(B)/lib/wakewatt.pc: lib/wakewatt.pc.in FORCE
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
+	@sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
 	    -e 's|@REQUIRES@|$(PKGS)|g' $< > $@
 
 # --- tests
@@ -154,8 +164,9 @@ demo: ## boots a machine that really suspends, and measures it
 	@tests/deps.sh demo
 	@$(MAKE) --no-print-directory all $(B)/static/ttybeat-x86_64
 	@tests/lab/demo.sh
-bench: all $(BENCHES) $(EMUS) ## benchmarks, side by side with named peers
+bench: ## benchmarks, side by side with named peers
 	@tests/deps.sh all
+	@$(MAKE) --no-print-directory all $(BENCHES) $(EMUS)
 	@tests/bench/run.sh $(B)
 fuzz: $(FUZZERS) ## run each fuzzer for FUZZ_SECONDS (20)
 	@tests/fuzz/run.sh $(B)/tests/fuzz
