@@ -40,7 +40,7 @@ for p in $parts; do
 	asan) step "build, sanitizers" mk B=build/asan SAN=1 OPT='-O1 -g' all tests &&
 		units build/asan ;;
 	clang) step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
-	cli) step "build" mk all tests &&
+	cli) step "build" mk all tests && step "build, clang" mk B=build/clang CC=clang WERROR=1 all &&
 		python3 tests/runner.py $(find tests -name 'test_*.py' \
 			! -path 'tests/lab/*' ! -path 'tests/python/*' | sort) ;;
 	python) step "build" mk all && python3 tests/runner.py $(ls tests/python/test_*.py) ;;
