@@ -6,6 +6,7 @@ installed; what is built goes below build/lab.
 """
 import glob
 import gzip
+import lzma
 import os
 import re
 import shutil
@@ -83,6 +84,9 @@ def unpack(name):
         raise LabError(f"apt-get download {name}: {said[-1]}")
     subprocess.run(["dpkg", "-x", debs[0], os.path.join(work, "root")], check=True)
     os.unlink(debs[0])
+    # Newer packages name /usr/lib, where /lib points to.
+    if not os.path.exists(os.path.join(work, "root", "lib")):
+        os.symlink("usr/lib", os.path.join(work, "root", "lib"))
     try:
         os.rename(os.path.join(work, "root"), place)
     except OSError:  # somebody else was faster
@@ -195,6 +199,12 @@ def cpio_entry(name, mode, data, ino):
     return head + data + b"\0" * (-len(data) % 4)
 
 
+def module_bytes(path):
+    """Unpacked: busybox's insmod takes none that is compressed."""
+    with lzma.open(path) if path.endswith(".xz") else open(path, "rb") as f:
+        return f.read()
+
+
 def image(late_thaw=False):
     """Path of the initramfs, built if something in it is newer."""
     release, folder = kernel()
@@ -206,8 +216,9 @@ def image(late_thaw=False):
     for lib in re.findall(r"(/\S+) \(", libs):
         files[lib.lstrip("/")] = os.path.realpath(lib)
     for module in VHCI:
-        files["modules/" + os.path.basename(module) + ".ko"] = os.path.join(
-            folder, "lib/modules", release, "kernel", module + ".ko")
+        path = os.path.join(folder, "lib/modules", release, "kernel", module + ".ko")
+        files["modules/" + os.path.basename(module) + ".ko"] = (
+            path if os.path.exists(path) else path + ".xz")
     if late_thaw:
         files["modules/latethaw.ko"] = late_thaw_module()
     target = os.path.join(OUT, f"initramfs-{release}{'-late' if late_thaw else ''}.gz")
@@ -222,8 +233,7 @@ def image(late_thaw=False):
         out.append(cpio_entry(name, stat.S_IFDIR | 0o755, b"", ino))
         ino += 1
     for name, path in sorted(files.items()):
-        with open(path, "rb") as f:
-            out.append(cpio_entry(name, stat.S_IFREG | 0o755, f.read(), ino))
+        out.append(cpio_entry(name, stat.S_IFREG | 0o755, module_bytes(path), ino))
         ino += 1
     out.append(cpio_entry("TRAILER!!!", 0, b"", 0))
     os.makedirs(OUT, exist_ok=True)

@@ -23,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import lab  # noqa: E402
+from image import cpio_entry, module_bytes  # noqa: E402
 from tap import main  # noqa: E402
 
 CUTS = int(os.environ.get("WW_CUTS", "4"))
@@ -70,14 +71,6 @@ def module_order(folder, release):
     return order
 
 
-def plain_module(path, work):
-    """The module's bytes; busybox's insmod takes none that is compressed."""
-    if not path.endswith(".xz"):
-        with open(path, "rb") as f:
-            return f.read()
-    return subprocess.run(["xz", "-dc", path], capture_output=True, check=True, cwd=work).stdout
-
-
 def libraries(*programs):
     found = {}
     for p in programs:
@@ -96,7 +89,7 @@ def make_image(work):
     order = module_order(folder, release)
     names = [os.path.basename(p).split(".ko")[0] + ".ko" for p in order]
     for name, path in zip(names, order):
-        data["modules/" + name] = plain_module(path, work)
+        data["modules/" + name] = module_bytes(path)
     data["modules/order"] = "\n".join(names).encode()
     for name, path in {"bin/pwrlog": pwrlog, "bin/busybox": lab.need("busybox", "busybox-static"),
                        **libraries(pwrlog)}.items():
@@ -106,9 +99,9 @@ def make_image(work):
     for name in data:
         parts = name.split("/")
         folders.update("/".join(parts[:i]) for i in range(1, len(parts)))
-    out = [lab.cpio_entry(n, 0o40755, b"", i) for i, n in enumerate(sorted(folders), 1)]
-    out += [lab.cpio_entry(n, 0o100755, d, i) for i, (n, d) in enumerate(sorted(data.items()), 1000)]
-    out.append(lab.cpio_entry("TRAILER!!!", 0, b"", 0))
+    out = [cpio_entry(n, 0o40755, b"", i) for i, n in enumerate(sorted(folders), 1)]
+    out += [cpio_entry(n, 0o100755, d, i) for i, (n, d) in enumerate(sorted(data.items()), 1000)]
+    out.append(cpio_entry("TRAILER!!!", 0, b"", 0))
     target = os.path.join(work, "bench.cpio")
     with open(target, "wb") as f:
         f.write(b"".join(out))
