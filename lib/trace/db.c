@@ -114,11 +114,15 @@ int ww_db_create(sqlite3 *db, const char *path, struct ww_error *err)
 {
 	char sql[128];
 
-	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+	/* One transaction: each would wait for the disk on its own. */
+	sqlite3_snprintf(sizeof(sql), sql,
+			 "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d;",
 			 WW_APPLICATION_ID, WW_SCHEMA_VERSION);
 	int rc = ww_db_exec(db, path, sql, err);
 
-	return rc < 0 ? rc : ww_db_exec(db, path, schema, err);
+	if (rc == 0)
+		rc = ww_db_exec(db, path, schema, err);
+	return rc < 0 ? rc : ww_db_exec(db, path, "COMMIT", err);
 }
 
 void ww_block_head_read(sqlite3_stmt *st, struct ww_block_head *h)
