@@ -142,22 +142,15 @@ def ttybeat():
     return target
 
 
-def late_thaw_module():
-    """latethaw.ko, built against the kernel's headers in the cache."""
+def headers_tree(work):
+    """The kernel's headers from the cache, put together in a folder. -> where to make"""
     release, _ = kernel()
-    target = os.path.join(OUT, f"latethaw-{release}.ko")
-    source = os.path.join(HERE, "latethaw.c")
-    if newer(target, source):
-        return target
     headers = unpack(f"linux-headers-{release}")
     arch_dir = os.path.join(headers, "usr/src", f"linux-headers-{release}")
     common = package(f"linux-headers-{release}", r"linux-headers-\S+-common")
     kbuild = package(f"linux-headers-{release}", r"linux-kbuild-\S+")
     common_dir = os.path.join(unpack(common), "usr/src", common)
     kbuild_dir = glob.glob(os.path.join(unpack(kbuild), "usr/lib/linux-kbuild-*"))[0]
-    work = os.path.join(OUT, "latethaw")
-    shutil.rmtree(work, ignore_errors=True)
-    os.makedirs(os.path.join(work, "module"))
     # The headers name each other by where they would be installed.
     shutil.copytree(arch_dir, os.path.join(work, "arch"), symlinks=True)
     for folder in ("scripts", "tools"):
@@ -177,17 +170,33 @@ def late_thaw_module():
         text = re.sub(r"/usr/src/linux-headers-\S+-common", tree, f.read())
     with open(makefile, "w") as f:
         f.write(text)
-    shutil.copy(source, os.path.join(work, "module"))
-    with open(os.path.join(work, "module", "Makefile"), "w") as f:
-        f.write("obj-m := latethaw.o\n")
-    made = subprocess.run(["make", "-C", os.path.join(work, "arch"),
-                           "M=" + os.path.join(work, "module"), "modules"],
+    return os.path.join(work, "arch")
+
+
+def build_module(name, makefile, sources):
+    """NAME.ko of the kernel in the cache, from source files. -> its path"""
+    target = os.path.join(OUT, f"{name}-{kernel()[0]}.ko")
+    if newer(target, *sources):
+        return target
+    work = os.path.join(OUT, name)
+    shutil.rmtree(work, ignore_errors=True)
+    module = os.path.join(work, "module")
+    os.makedirs(module)
+    for source in sources:
+        shutil.copy(source, module)
+    with open(os.path.join(module, "Makefile"), "w") as f:
+        f.write(makefile)
+    made = subprocess.run(["make", "-C", headers_tree(work), "M=" + module, "modules"],
                           capture_output=True, text=True)
     if made.returncode:
-        raise LabError("latethaw.ko does not build:\n" + made.stdout + made.stderr)
-    shutil.copy(os.path.join(work, "module", "latethaw.ko"), target)
+        raise LabError(f"{name}.ko does not build:\n" + made.stdout + made.stderr)
+    shutil.copy(os.path.join(module, name + ".ko"), target)
     shutil.rmtree(work)
     return target
+
+
+def late_thaw_module():
+    return build_module("latethaw", "obj-m := latethaw.o\n", [os.path.join(HERE, "latethaw.c")])
 
 
 def cpio_entry(name, mode, data, ino):
