@@ -191,6 +191,7 @@ int ww_writer_source(struct ww_writer *w, const struct ww_source_info *info, str
 	}
 	src->id = s.id;
 	src->kind = s.kind;
+	src->char_ns = s.transport.char_ns;
 	src->last_hi = INT64_MIN;
 	rc = w->ops->source(w, &s, false, err);
 	if (rc < 0) {
@@ -221,6 +222,9 @@ int ww_writer_update_source(struct ww_writer *w, const struct ww_source_info *in
 	name = strdup(s.name);
 	if (!name)
 		return ww_fail_nomem(err);
+	/* One pace for all bytes of a source: where it changes, none is claimed. */
+	if (s.transport.char_ns != src->char_ns)
+		src->char_ns = s.transport.char_ns = 0;
 	rc = w->ops->source(w, &s, true, err);
 	if (rc < 0) {
 		free(name);

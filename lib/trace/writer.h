@@ -15,6 +15,7 @@ struct ww_wsource {
 	uint32_t id;
 	int32_t kind;
 	char *name;
+	int64_t char_ns; /* pace of the line, 0 once it was another */
 	size_t channels;
 	struct ww_digits *digits; /* [channels] */
 	bool started;		  /* has rows: no more channels */

@@ -199,6 +199,38 @@ static void test_describes(void **state)
 	ww_trace_close(t);
 }
 
+/* A device that came back with another pace: its bytes keep only what is sure. */
+static void test_pace_that_changed(void **state)
+{
+	struct ww_source_info s = {.kind = WW_SERIAL, .name = "port", .transport.char_ns = 100};
+	struct ww_batch b;
+	struct ww_writer *w;
+	struct ww_cursor *c;
+	struct ww_trace *t;
+
+	(void)state;
+	for (int change = 0; change < 2; change++) {
+		const char *path = change ? at("p1.wwt") : at("p0.wwt");
+
+		s.transport.char_ns = 100;
+		OK(ww_writer_open(path, NULL, &w, err));
+		s.id = (uint32_t)ww_writer_source(w, &s, err);
+		OK(ww_writer_bytes(w, s.id, (struct ww_interval){1000, 2000},
+				   (const uint8_t *)"abc", 3, err));
+		s.transport.char_ns = change ? 50 : 100;
+		OK(ww_writer_update_source(w, &s, err));
+		OK(ww_writer_close(w, err));
+		OK(ww_trace_open(path, &t, err));
+		OK(ww_cursor_open(t, s.id, WW_TIME_MIN, WW_TIME_MAX, 0, &c, err));
+		assert_int_equal(ww_cursor_next(c, &b, err), 1);
+		assert_int_equal(b.n, 3);
+		assert_int_equal(b.lo_ns[2], change ? 1000 : 1200);
+		assert_int_equal(b.hi_ns[0], change ? 2000 : 1800);
+		ww_cursor_close(c);
+		ww_trace_close(t);
+	}
+}
+
 static void expect_refused(int rc, struct ww_error *err, const char *words)
 {
 	assert_int_equal(rc, -EINVAL);
@@ -365,13 +397,11 @@ static void test_kinds(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),
-					   cmocka_unit_test(test_windows),
-					   cmocka_unit_test(test_describes),
-					   cmocka_unit_test(test_refuses),
-					   cmocka_unit_test(test_follow),
-					   cmocka_unit_test(test_bytes),
-					   cmocka_unit_test(test_kinds)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),	  cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_describes), cmocka_unit_test(test_pace_that_changed),
+		cmocka_unit_test(test_refuses),	  cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_bytes),	  cmocka_unit_test(test_kinds)};
 
 	return cmocka_run_group_tests_name("trace", tests, make_folder, remove_folder);
 }
