@@ -155,11 +155,12 @@ char *tool_command_line(int argc, char **argv)
 
 	if (!f)
 		return NULL;
+	/* argv[0] is the subcommand; the program's name is the first word of ours. */
+	fprintf(f, "%.*s", (int)strcspn(tool_name, " "), tool_name);
 	for (int i = 0; i < argc; i++) {
 		const char *a = argv[i];
 
-		if (i)
-			fputc(' ', f);
+		fputc(' ', f);
 		if (*a && strspn(a, safe) == strlen(a)) {
 			fputs(a, f);
 			continue;
