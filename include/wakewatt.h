@@ -290,7 +290,11 @@ WW_API int ww_writer_open(const char *path, const struct ww_writer_options *opt,
 /** Describe a source; info->id is ignored. @return the new id (>= 1). */
 WW_API int ww_writer_source(struct ww_writer *w, const struct ww_source_info *info,
 			    struct ww_error *err);
-/** Replace the description of source info->id (a meter told its model late). */
+/**
+ * Replace the description of source info->id (a meter told its model late, a device
+ * came back). Intervals stored already keep their meaning: a line whose char_ns
+ * changes has none from then on, for all its bytes.
+ */
 WW_API int ww_writer_update_source(struct ww_writer *w, const struct ww_source_info *info,
 				   struct ww_error *err);
 /**
@@ -662,6 +666,7 @@ enum ww_latency {
 	WW_LAT_SILENCE, /**< last beat to first beat: all phases whose limits were not seen, as one
 			 */
 	WW_LAT_DUT_ASLEEP, /**< what the DUT's own clocks say it slept (BOOTTIME - MONOTONIC) */
+	WW_LAT_ASLEEP_FIRMWARE, /**< last beat (or off) to handoff, where no wake was seen */
 	WW_LAT_COUNT,	   /* of this header; new ones go before it */
 	WW_LAT_MAX = 24
 };
@@ -722,6 +727,11 @@ struct ww_latency_summary {
 	double p90_ci[2], p95_ci[2];
 	double resolution; /**< half-width of the typical interval */
 	double min, max;   /**< of midpoints, of those observed */
+	/** What so few cycles can say: the interval of the median and its true coverage. */
+	double actual_ci[2];
+	double actual_coverage; /**< 0..1; 0 with one cycle, NaN without */
+	uint64_t bounds;	/**< of n, intervals whose low end is no more than a bound */
+	double median_hi;	/**< median of the high ends: what to say where lows are bounds */
 };
 
 WW_API int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt,

@@ -7,10 +7,11 @@
 #include <regex.h>
 #include <stdio.h>
 
-#define LEAD_NS	   (2 * WW_NS_PER_S) /* of the line before a cycle */
-#define TAIL_NS	   (30 * WW_NS_PER_S)
-#define CLUSTER_NS WW_NS_PER_S /* silences closer together belong to one cycle */
-#define QUIET_NS   (5 * WW_NS_PER_S)
+#define LEAD_NS	    (2 * WW_NS_PER_S) /* of the line before a cycle */
+#define TAIL_NS	    (30 * WW_NS_PER_S)
+#define CLUSTER_NS  WW_NS_PER_S /* silences closer together belong to one cycle */
+#define QUIET_NS    (5 * WW_NS_PER_S)
+#define SKEW_QUARTZ 500e-6
 
 struct finder {
 	struct ww_trace *t;
@@ -120,10 +121,32 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 	}
 }
 
+/* Sleeps whose beats came only in a later cycle are given to the cycles that slept. */
+static void settle_debts(struct ww_resume *r, unsigned *owed)
+{
+	struct ww_cycle_out *last = &r->cycle[r->cycles - 1];
+
+	for (size_t i = 0; last->paid && i + 1 < r->cycles; i++) {
+		struct ww_cycle_out *o = &r->cycle[i];
+
+		if (!o->backlog || o->slept_us >= 0)
+			continue;
+		o->slept_us = last->paid_us[0];
+		o->awake_us = last->paid_us[1];
+		break;
+	}
+	*owed -= last->paid;
+	*owed += last->backlog;
+	/* A boot empties every buffer. */
+	if (last->c.result == WW_RES_RESET)
+		*owed = 0;
+}
+
 static int campaign(struct finder *f)
 {
 	const char *wake = ww_trace_meta(f->t, "campaign.wake");
 	const struct ww_mark *m;
+	unsigned owed = 0;
 	int rc = 0;
 
 	f->others_woken = wake && *wake;
@@ -135,7 +158,10 @@ static int campaign(struct finder *f)
 		if (!is(m, WW_MARK_REQUEST))
 			continue;
 		take_marks(f, i, &c);
+		c.owed = owed;
 		rc = judge_window(f, c.request.lo_ns - LEAD_NS, &c);
+		if (rc >= 0)
+			settle_debts(f->r, &owed);
 	}
 	return rc;
 }
@@ -307,6 +333,15 @@ static int collect_dut(struct ww_resume *r, struct ww_error *err)
 	return 0;
 }
 
+/* No quartz is off by more than 500 ppm: such a slope is a queue that fills. */
+static void fit_clock(struct ww_resume *r)
+{
+	r->skew = ww_skew_fit(&r->scan.skew);
+	r->skew_u = ww_skew_u(r->scan.part, WW_SKEW_PARTS);
+	if (!(fabs(r->skew) < SKEW_QUARTZ))
+		r->skew = r->skew_u = NAN;
+}
+
 static int find_all(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
 		    const void *regex, struct ww_error *err)
 {
@@ -351,17 +386,18 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 		rc = ww_scan_line(t, in.port, opt, &r->scan, err);
 	if (rc >= 0)
 		rc = find_all(t, r, &in, pattern ? &regex : NULL, err);
+	if (rc >= 0) {
+		fit_clock(r);
+		ww_resume_asleep(r);
+	}
 	if (rc >= 0)
 		rc = ww_resume_power(t, r, err);
 	if (rc >= 0)
 		rc = summarise(r, err);
 	if (rc >= 0)
 		rc = collect_dut(r, err);
-	if (rc >= 0) {
-		r->skew = ww_skew_fit(&r->scan.skew);
-		r->skew_u = ww_skew_u(r->scan.part, WW_SKEW_PARTS);
+	if (rc >= 0)
 		rc = ww_resume_notes(t, r, &in, err);
-	}
 	ww_resume_input_free(&in);
 	if (pattern)
 		regfree(&regex);

@@ -103,6 +103,7 @@ struct ww_scan {
 	int64_t longest_pause_ns;
 	bool stamped;
 	uint8_t is_beat[256]; /* plain: bytes that are beats */
+	size_t unit;	      /* plain: bytes of one write, at most so many wait ("y\r\n": 3) */
 	int mode;	      /* enum ww_beat_mode in force */
 	size_t ahead;	      /* bytes that the DUT may have written ahead */
 	bool line_idles;      /* plain beats slower than the line: nothing waits in a buffer */
@@ -176,7 +177,8 @@ struct ww_cycle_in {
 	bool trace_ends;		 /* to_ns is the end of the trace */
 	bool live;			 /* the trace still grows */
 	int64_t hint_mono_us;		 /* stamp of the first beat after the sleep, -1 unknown */
-	const struct ww_gap *gap;	 /* bytes that were lost */
+	unsigned owed;		  /* sleeps before the request whose beats had not come by then */
+	const struct ww_gap *gap; /* bytes that were lost */
 	size_t gaps;
 	const char *pm_test; /* NULL or "none": none */
 	bool booted;	     /* another boot_id came */
@@ -197,8 +199,12 @@ struct ww_cycle_out {
 	bool lost;	    /* bytes are missing where it matters */
 	int64_t pause_ns;   /* plain stream: pause within what can have been buffered, 0 none */
 	int64_t user_by_ns; /* plain stream: user space ran this long after uart at the latest */
+	bool backlog;	    /* stamped: no beat written after the silence came */
+	unsigned paid;	    /* sleeps of earlier cycles whose beats came now */
+	int64_t paid_us[2]; /* the first of them: slept, and awake meanwhile */
 	uint64_t lost_beats;
 	int64_t slept_us; /* by the DUT's clocks, -1 unknown */
+	int64_t awake_us; /* MONOTONIC from the last beat before the jump to the first after */
 };
 
 /* regex: regex_t of <regex.h>, or NULL for the built-in list. */
@@ -212,7 +218,9 @@ struct ww_silence {
 	size_t last;  /* last byte of the living line, SIZE_MAX none */
 	size_t uart;  /* first byte of it afterwards, SIZE_MAX none */
 	size_t first; /* beat (index of beats) that user space surely wrote after, SIZE_MAX none */
-	int64_t slept_us;
+	int64_t slept_us, awake_us;
+	unsigned paid;
+	int64_t paid_us[2];
 };
 enum ww_silence_kind {
 	WW_SIL_NONE = 0,
@@ -220,6 +228,7 @@ enum ww_silence_kind {
 	WW_SIL_RESET,
 	WW_SIL_PAUSE,
 	WW_SIL_PLAIN,
+	WW_SIL_WIRE, /* stamped: only old beats came after it */
 	WW_SIL_FOREVER
 };
 void ww_silence_find(const struct ww_scan *s, const struct ww_window *w,
@@ -254,9 +263,14 @@ struct ww_resume {
 	int64_t utc_offset_s;
 	char *zone, *port, *path;
 	double skew, skew_u; /* relative; NaN unknown */
+	int64_t rtc_ns;	   /* half-width of dut_asleep where it is no better than an RTC, 0 exact */
+	double rtc_off[2]; /* how far outside the bench's bounds it was, ns */
 	double fail_ci[2];
 	uint64_t results[WW_RES_COUNT];
 };
+
+/* dut_asleep of all cycles, with the uncertainty that the bench can vouch for. */
+void ww_resume_asleep(struct ww_resume *r);
 
 /* Power: off, settled, energy and watts asleep of the cycles found. */
 int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *err);

@@ -31,14 +31,15 @@ static size_t beat_of(const struct ww_window *w, size_t byte)
 }
 
 /*
- * Plain. Where nothing can wait but one byte, the second byte was surely written
- * after the thaw, and the first byte that was is one of the two. In a stream the
+ * Plain. Where nothing can wait but one write, the first byte after as many bytes was
+ * surely written after the thaw, and user space ran by then. In a stream the
  * first byte too many for the buffers bounds it from above only.
  */
 static void plain_first(const struct ww_scan *s, const struct ww_window *w,
 			const struct ww_silence *si, struct ww_cycle_out *out, size_t *u0)
 {
 	size_t u = beat_of(w, si->uart), late = u + WW_TTY_BUFFER + WW_TTY_FIFO;
+	size_t unit = s->unit ? s->unit : 1;
 
 	*u0 = u;
 	if (u >= w->beats)
@@ -46,8 +47,8 @@ static void plain_first(const struct ww_scan *s, const struct ww_window *w,
 	if (at_most_one_waits(s)) {
 		struct ww_interval a = ww_window_t(w, si->uart);
 
-		if (u + 1 < w->beats)
-			a.hi_ns = w->hi[w->beat[u + 1].at];
+		if (u + unit < w->beats)
+			a.hi_ns = w->hi[w->beat[u + unit].at];
 		else
 			a.hi_ns = WW_TIME_MAX;
 		EV(out, FIRST_BEAT) = a;
@@ -376,6 +377,8 @@ static int judge(const struct ww_scan *s, const struct ww_window *w, const struc
 	}
 	if (si->kind == WW_SIL_PAUSE)
 		return paused(w, in, si, out);
+	if (si->kind == WW_SIL_WIRE && (command_failed(in) || in->told_refused))
+		return refused(in, out);
 	if (!s->stamped && !off && seen(in->request) &&
 	    ((command_failed(in) && before_wake(in, out)) || in->told_refused || never_silent(in)))
 		return refused(in, out);
@@ -383,6 +386,9 @@ static int judge(const struct ww_scan *s, const struct ww_window *w, const struc
 		say(out, "back before the wake command was given");
 		return WW_RES_EARLY;
 	}
+	if (out->backlog)
+		say(out, "only beats from before the sleep came before the cycle ended: user "
+			 "space was not observed");
 	return WW_RES_OK;
 }
 
@@ -410,9 +416,8 @@ static void latencies(struct ww_cycle_out *out)
 	l[WW_LAT_SILENCE] =
 		ww_iv_since(seen(e[WW_EV_FIRST_BEAT]) ? e[WW_EV_FIRST_BEAT] : e[WW_EV_UART],
 			    e[WW_EV_LAST_BEAT]);
-	if (out->slept_us >= 0)
-		l[WW_LAT_DUT_ASLEEP] = (struct ww_interval){(out->slept_us - 1) * 1000,
-							    (out->slept_us + 1) * 1000};
+	if (!seen(e[WW_EV_WAKE]) && back)
+		l[WW_LAT_ASLEEP_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], from);
 	/* Ends that overlap order nothing, but no latency is negative. */
 	for (int i = 0; i < WW_LAT_COUNT; i++)
 		if (seen(l[i]) && l[i].lo_ns < 0 && l[i].hi_ns >= 0)
@@ -443,6 +448,10 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	EV(out, REQUEST) = in->request;
 	ww_silence_find(s, w, in, &si);
 	out->slept_us = si.slept_us;
+	out->awake_us = si.awake_us;
+	out->backlog = si.kind == WW_SIL_WIRE;
+	out->paid = si.paid;
+	memcpy(out->paid_us, si.paid_us, sizeof(out->paid_us));
 	if (si.kind != WW_SIL_NONE && si.last != SIZE_MAX)
 		EV(out, LAST_BEAT) = ww_window_t(w, si.last);
 	if (si.uart != SIZE_MAX)

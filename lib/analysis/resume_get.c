@@ -56,6 +56,7 @@ const char *ww_latency_name(int latency)
 		[WW_LAT_RESUME_TO_STEADY] = "resume_to_steady",
 		[WW_LAT_SILENCE] = "silence",
 		[WW_LAT_DUT_ASLEEP] = "dut_asleep",
+		[WW_LAT_ASLEEP_FIRMWARE] = "asleep_and_firmware",
 	};
 
 	return latency >= 0 && latency < WW_LAT_COUNT ? names[latency] : NULL;

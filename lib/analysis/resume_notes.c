@@ -30,7 +30,8 @@ static size_t count_same(const struct ww_resume *r)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->cycles; i++) {
+	/* Of plain ones the first may be an old one. */
+	for (size_t i = 0; r->scan.stamped && i < r->cycles; i++) {
 		const struct ww_interval *e = r->cycle[i].c.event;
 
 		n += ww_iv_ok(e[WW_EV_UART]) && ww_iv_ok(e[WW_EV_FIRST_BEAT]) &&
@@ -77,8 +78,8 @@ static int note_plain(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 	}
 	if (s->line_idles && r->cycles)
 		NOTE("plain beats slower than the line: it falls idle between two, so that at most "
-		     "one can have waited in the DUT's buffer; the first beat is one of the first "
-		     "two bytes");
+		     "one can have waited in the DUT's buffer; the first beat is the first or the "
+		     "next one");
 	if (!only)
 		return 0;
 	NOTE("plain beats %s: bytes that waited in the DUT's buffer leave as soon as its UART's "
@@ -101,12 +102,19 @@ static int note_plain(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
 {
 	size_t wakes = count(r, WW_EV_WAKE), hands = count(r, WW_EV_HANDOFF), texts = 0, queued = 0;
-	size_t back = count(r, WW_EV_UART);
+	size_t back = count(r, WW_EV_UART), late = 0;
 
 	for (size_t i = 0; i < r->cycles; i++) {
 		texts += r->cycle[i].text_no_hand;
 		queued += r->cycle[i].queued;
+		late += r->cycle[i].backlog;
 	}
+	if (late)
+		NOTE("in %llu cycle%s a buffer full of old beats outlasted the cycle: first_beat "
+		     "and "
+		     "resume_to_user are not known; a longer --settle, a faster line or --mode "
+		     "drain helps",
+		     (unsigned long long)late, late == 1 ? "" : "s");
 	if (back == 0)
 		return 0;
 	if (wakes == 0)
@@ -175,12 +183,32 @@ static bool doubtful(const char *clocksource)
 	       (strcmp(clocksource, "jiffies") == 0 || strcmp(clocksource, "acpi_pm") == 0);
 }
 
+/* An RTC's steps, or a figure that nothing confirms. */
+static int note_rtc(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
+{
+	long long half = r->rtc_ns / 1000000;
+	double lo = r->rtc_off[0] / 1e6, hi = r->rtc_off[1] / 1e6;
+
+	if (lo < 0 || hi > 0)
+		NOTE("dut_asleep is what the DUT's kernel believes: off by %s%lld to %s%lld ms "
+		     "against the bench, as from an RTC of whole seconds; stated with \xc2\xb1 "
+		     "%lld ms",
+		     lo < 0 ? "" : "+", llround(lo), hi > 0 ? "+" : "", llround(hi), half);
+	else
+		NOTE("dut_asleep is what the DUT's kernel believes, and the bench cannot confirm "
+		     "it closely: stated with \xc2\xb1 %lld ms, as an RTC with steps of 1 s has "
+		     "it",
+		     half);
+	return 0;
+}
+
 static int note_clocks(struct ww_trace *t, const struct ww_resume *r, struct ww_notes *v,
 		       struct ww_error *err)
 {
 	const char *dut = ww_scan_info(&r->scan, "clocksource", WW_TIME_MAX);
 	const char *bench = ww_trace_meta(t, "bench.clocksource");
 	bool slept = false;
+	int rc = 0;
 
 	if (doubtful(dut))
 		NOTE("warning: the DUT's clocksource is %s: its stamps are coarse and may be wrong "
@@ -190,10 +218,10 @@ static int note_clocks(struct ww_trace *t, const struct ww_resume *r, struct ww_
 		NOTE("warning: the bench's clocksource is %s: its time stamps are doubtful", bench);
 	for (size_t i = 0; i < r->cycles; i++)
 		slept |= r->cycle[i].slept_us >= 0;
-	if (slept)
-		NOTE("dut_asleep is what the DUT's kernel believes; where it comes from an RTC it "
-		     "has "
-		     "steps of 1 s");
+	if (slept && r->rtc_ns)
+		rc = note_rtc(r, v, err);
+	if (rc < 0)
+		return rc;
 	if (r->results[WW_RES_UNKNOWN])
 		NOTE("%llu cycle%s unknown: not in the statistics",
 		     (unsigned long long)r->results[WW_RES_UNKNOWN],

@@ -29,6 +29,7 @@ struct scanner {
 	struct ww_interval byte; /* the last one */
 	bool have_byte;
 	int64_t recent[RUN]; /* when the last ones came */
+	uint8_t recent_byte[RUN];
 	uint64_t bytes;
 	int64_t fastest_ns;  /* of a character */
 	uint64_t since_beat; /* other bytes since */
@@ -63,16 +64,35 @@ static void happened(struct scanner *k, struct ww_happened **v, size_t *n, size_
 		(*v)[(*n)++] = *h;
 }
 
+/*
+ * Beats that were held up on their way and came in one go would show a pace that the line
+ * does not have; a message has other letters.
+ */
+static bool is_text(const struct scanner *k)
+{
+	unsigned different = 0;
+
+	for (int i = 0; i < RUN; i++) {
+		bool again = false;
+
+		for (int j = 0; j < i; j++)
+			again |= k->recent_byte[i] == k->recent_byte[j];
+		different += !again;
+	}
+	return different > RUN / 2;
+}
+
 /* Any byte: the silences and gaps of the line as such. */
-static void on_byte(struct scanner *k, struct ww_interval t, struct ww_interval end)
+static void on_byte(struct scanner *k, struct ww_interval t, struct ww_interval end, uint8_t byte)
 {
 	struct ww_scan *s = k->s;
 
 	int64_t took = t.hi_ns - k->recent[k->bytes % RUN];
 
-	/* RUN characters surely took no longer than this. */
-	if (k->bytes >= RUN && (k->fastest_ns == 0 || took / RUN < k->fastest_ns))
+	/* RUN characters of a text surely took no longer than this. */
+	if (k->bytes >= RUN && is_text(k) && (k->fastest_ns == 0 || took / RUN < k->fastest_ns))
 		k->fastest_ns = took / RUN + 1;
+	k->recent_byte[k->bytes % RUN] = byte;
 	k->recent[k->bytes++ % RUN] = t.lo_ns;
 	if (!k->have_byte)
 		s->first = t;
@@ -94,7 +114,7 @@ static void on_other(void *ctx, struct ww_interval t, uint8_t byte)
 	if (k->have_byte)
 		keep(k->byte_gap, &k->byte_gaps, mid_gap(k->byte, t));
 	keep(k->width, &k->widths, t.hi_ns - t.lo_ns);
-	on_byte(k, t, t);
+	on_byte(k, t, t, byte);
 	memmove(k->word, k->word + 1, 5);
 	k->word[5] = (char)byte;
 	if (memcmp(k->word, "login:", 6) == 0)
@@ -107,7 +127,7 @@ static void on_info(void *ctx, struct ww_interval t, const char *key, const char
 	struct ww_scan *s = k->s;
 	struct ww_info_line *line;
 
-	on_byte(k, t, k->dec.t[k->dec.len - 1]);
+	on_byte(k, t, k->dec.t[k->dec.len - 1], '#');
 	if (strcmp(key, "mode") == 0)
 		k->stream = strcmp(value, "stream") == 0;
 	if (k->rc < 0)
@@ -208,7 +228,7 @@ static void on_beat(void *ctx, const struct ww_beat *b)
 	struct scanner *k = ctx;
 	struct ww_scan *s = k->s;
 
-	on_byte(k, b->t, b->t_end);
+	on_byte(k, b->t, b->t_end, '!');
 	keep(k->width, &k->widths, b->t.hi_ns - b->t.lo_ns);
 	s->beats++;
 	s->between += k->since_beat;
@@ -290,6 +310,7 @@ static void find_beat_bytes(struct scanner *k)
 
 	for (int i = 0; i < 256; i++) {
 		s->is_beat[i] = k->count[i] * 7 > s->others;
+		s->unit += s->is_beat[i];
 		if (s->is_beat[i] && !s->stamped)
 			s->beats += k->count[i];
 	}

@@ -55,19 +55,32 @@ static size_t buffered(void)
  * A kernel that measures its sleep with an RTC of whole seconds may see none. Its clocks
  * stood still all the same, and from the beats before those that can have been buffered
  * to those well after k they stay behind the bench's: bytes that were only held up on
- * their way would catch up.
+ * their way would catch up. Of a stream the pause may be an old one, written before.
  */
-static bool slept_unseen(const struct ww_window *w, size_t k)
+static bool slept_unseen(const struct ww_scan *s, const struct ww_window *w, size_t k)
 {
 	size_t before = k > buffered() ? k - buffered() : 0;
 	size_t after = k + CATCH_UP < w->beats ? k + CATCH_UP : w->beats - 1;
 
-	return stood_still(w, before, after) > STILL_NS && stood_still(w, before, k) > STILL_NS;
+	return s->mode != WW_BEAT_STREAM && stood_still(w, before, after) > STILL_NS &&
+	       stood_still(w, before, k) > STILL_NS;
 }
 
-/* First beat after the thaw; kind says what its stamp shows. SIZE_MAX: none. */
+/* The jump belongs to a silence before the request: its beats come only now. */
+static void pay(struct ww_silence *out, const struct ww_rbeat *a, const struct ww_rbeat *b)
+{
+	if (out->paid++ == 0) {
+		out->paid_us[0] = b->sleep_us - a->sleep_us;
+		out->paid_us[1] = b->mono_us - a->mono_us;
+	}
+}
+
+/*
+ * First beat after the thaw; kind says what its stamp shows. SIZE_MAX: none. Jumps that
+ * earlier cycles are owed come first, in beats that begin before byte `old`.
+ */
 static size_t thawed(const struct ww_scan *s, const struct ww_window *w,
-		     const struct ww_cycle_in *in, struct ww_silence *out)
+		     const struct ww_cycle_in *in, size_t old, struct ww_silence *out)
 {
 	int64_t longest = 0, least = s->cadence.dut_limit_ns / 1000;
 	size_t pause = SIZE_MAX, prev = 0;
@@ -86,7 +99,12 @@ static size_t thawed(const struct ww_scan *s, const struct ww_window *w,
 		prev = k;
 		if (early || (in->hint_mono_us >= 0 && b->mono_us != in->hint_mono_us))
 			continue;
+		if (slid && out->paid < in->owed && b->at < old) {
+			pay(out, a, b);
+			continue;
+		}
 		if (slid || back) {
+			out->awake_us = b->mono_us - a->mono_us;
 			out->kind = back ? WW_SIL_RESET : WW_SIL_SLEEP;
 			out->slept_us = back ? -1 : slept;
 			return k;
@@ -98,7 +116,7 @@ static size_t thawed(const struct ww_scan *s, const struct ww_window *w,
 	}
 	if (longest <= least)
 		return SIZE_MAX;
-	out->kind = slept_unseen(w, pause) ? WW_SIL_SLEEP : WW_SIL_PAUSE;
+	out->kind = slept_unseen(s, w, pause) ? WW_SIL_SLEEP : WW_SIL_PAUSE;
 	return pause;
 }
 
@@ -219,6 +237,42 @@ static void find_plain(const struct ww_scan *s, const struct ww_window *w,
 		out->kind = WW_SIL_PLAIN;
 }
 
+/*
+ * The line stood still for long, and its stamps tell of nothing like it: every beat that
+ * came afterwards was written before. The silence is evidence by itself.
+ * k: the beat after the longest pause of the stamps, SIZE_MAX none.
+ */
+static bool silent_wire(const struct ww_scan *s, const struct ww_window *w,
+			const struct ww_cycle_in *in, size_t k, struct ww_silence *out)
+{
+	struct ww_silence si = *out;
+	int64_t len;
+
+	if (!ww_iv_ok(in->request) || w->n == 0)
+		return false;
+	len = widest(w, begin(w, in), w->n - 1, 0, &si);
+	if (len < long_pause(s, FOREVER_NS))
+		return false;
+	if (k != SIZE_MAX && 2000 * (boot_us(&w->beat[k]) - boot_us(&w->beat[k - 1])) > len)
+		return false;
+	si.kind = WW_SIL_WIRE;
+	*out = si;
+	return true;
+}
+
+/* Up to which byte of the window beats may be old ones, written before its own silence. */
+static size_t old_until(const struct ww_scan *s, const struct ww_window *w,
+			const struct ww_cycle_in *in)
+{
+	struct ww_silence si = {0};
+
+	if (in->owed == 0)
+		return 0;
+	if (!silent_wire(s, w, in, SIZE_MAX, &si))
+		return SIZE_MAX;
+	return si.uart + s->ahead + WW_TTY_FIFO;
+}
+
 void ww_silence_find(const struct ww_scan *s, const struct ww_window *w,
 		     const struct ww_cycle_in *in, struct ww_silence *out)
 {
@@ -232,10 +286,10 @@ void ww_silence_find(const struct ww_scan *s, const struct ww_window *w,
 		find_plain(s, w, in, out);
 		return;
 	}
-	k = thawed(s, w, in, out);
+	k = thawed(s, w, in, old_until(s, w, in), out);
 	if (k == SIZE_MAX || out->kind == WW_SIL_PAUSE) {
 		forever(s, w, in, k, out);
-		if (out->kind == WW_SIL_FOREVER || k == SIZE_MAX)
+		if (out->kind == WW_SIL_FOREVER || silent_wire(s, w, in, k, out) || k == SIZE_MAX)
 			return;
 	}
 	out->first = k;

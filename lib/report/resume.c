@@ -146,6 +146,16 @@ static void json_cycle(struct ww_json *j, const struct ww_cycle *c, int64_t zero
 	ww_json_close(j, '}');
 }
 
+/* The interval of the median that there is, with the coverage that it has. */
+static void json_actual(struct ww_json *j, const struct ww_latency_summary *s)
+{
+	ww_json_open(j, "ci_actual", '{');
+	number(j, "coverage", s->actual_coverage, 6);
+	number(j, "lo", s->actual_ci[0], 4);
+	number(j, "hi", s->actual_ci[1], 4);
+	ww_json_close(j, '}');
+}
+
 static void json_summary(struct ww_json *j, const struct ww_resume *r)
 {
 	char key[64];
@@ -168,6 +178,7 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 		ww_json_int(j, "failures", (int64_t)s->failures);
 		number(j, "median", s->median, 4);
 		pair(j, "ci95", s->median_ci, 4);
+		json_actual(j, s);
 		pair(j, "envelope", s->envelope, 4);
 		number(j, "resolution", s->resolution, 4);
 		number(j, "p90", s->p90, 4);

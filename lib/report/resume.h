@@ -4,9 +4,30 @@
 
 #include "analysis/resume.h"
 
+/* Columns of a terminal that a report fits. */
+#define WW_RESUME_WIDTH 100
+
 /* The report for people. */
 int ww_resume_text(struct ww_str *s, const struct ww_resume *r, struct ww_error *err);
 /* "stream", "drain", "reopen", NULL unknown. */
 const char *ww_beat_mode_name(const struct ww_resume *r);
+
+/* Latencies in the order in which they happen. */
+struct ww_resume_column {
+	int latency;
+	const char *head;
+};
+extern const struct ww_resume_column ww_resume_order[WW_LAT_COUNT];
+
+/* Its tables: a row a cycle. */
+int ww_resume_tables(struct ww_str *s, const struct ww_resume *r, struct ww_error *err);
+/* Does a latency say what others of the report say already? */
+bool ww_resume_repeats(const struct ww_resume *r, int latency);
+/* Milliseconds: middle and half-width, or a bound where the low end is none. */
+void ww_resume_ms(struct ww_str *s, struct ww_interval t);
+/* A bound from above, rounded up to three digits. */
+void ww_resume_at_most(struct ww_str *s, double ms);
+/* Text broken between words, further lines indented. */
+void ww_resume_wrap(struct ww_str *s, const char *text, size_t indent);
 
 #endif

@@ -25,10 +25,11 @@ enum sim_mode { SIM_STREAM, SIM_DRAIN };
 /* A suspend as it really happened. */
 struct sim_sleep {
 	int64_t freeze, uart_off, sleep, wake, uart_on, thaw;
-	int asleep; /* the clocks stopped (MONOTONIC) between sleep and wake */
-	int boots;  /* at wake the machine starts anew: clocks and sequence from 0 */
-	int unseen; /* BOOTTIME stood still too: an RTC of whole seconds */
-	int never;  /* tasks never thaw */
+	int asleep;    /* the clocks stopped (MONOTONIC) between sleep and wake */
+	int boots;     /* at wake the machine starts anew: clocks and sequence from 0 */
+	int unseen;    /* BOOTTIME stood still too: an RTC of whole seconds */
+	int never;     /* tasks never thaw */
+	int64_t wrong; /* so much too long the kernel believes it slept */
 };
 
 struct sim_byte {
@@ -128,13 +129,14 @@ static inline int64_t sim_awake(struct sim *s, int64_t t)
 static inline void sim_clocks(const struct sim *s, int64_t t, int64_t *mono, int64_t *off)
 {
 	double dut = (double)(t - s->start) / (1 + s->skew) + 5e9;
-	double slept = 0;
+	double slept = 0, wrong = 0;
 
 	for (size_t i = 0; i < s->sleeps; i++) {
 		const struct sim_sleep *z = &s->sleep[i];
 
 		if (z->thaw > t)
 			continue;
+		wrong += (double)z->wrong;
 		if (z->asleep && z->unseen)
 			dut -= (double)(z->wake - z->sleep) / (1 + s->skew);
 		else if (z->asleep)
@@ -145,7 +147,7 @@ static inline void sim_clocks(const struct sim *s, int64_t t, int64_t *mono, int
 		}
 	}
 	*mono = (int64_t)((dut - slept) / 1e3);
-	*off = (int64_t)(slept / 1e3);
+	*off = (int64_t)((slept + wrong) / 1e3);
 }
 
 static inline void sim_digits(char *p, int n, uint64_t v)

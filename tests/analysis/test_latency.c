@@ -79,6 +79,16 @@ static void few_and_none(void **state)
 	near(s.median, 2.5, 0);
 	/* 2 * 0.5^5 = 6 %: five values bound no median at 95 %. */
 	assert_true(isinf(s.median_ci[0]) && isinf(s.median_ci[1]));
+	/* But it lies between the least and the greatest of them in 15 of 16. */
+	near(s.actual_coverage, .9375, 1e-12);
+	near(s.actual_ci[0], .5, 0);
+	near(s.actual_ci[1], 4.5, 0);
+	/* The first starts at 0: no more than a bound. */
+	assert_int_equal(s.bounds, 1);
+	near(s.median_hi, 3, 0);
+	assert_int_equal(ww_latency_summarise(v, 1, 0, &s, NULL), 0);
+	near(s.actual_coverage, 0, 0);
+	assert_int_equal(ww_latency_summarise(v, 5, 0, &s, NULL), 0);
 	/* More than half never came back: the median is never. */
 	assert_int_equal(ww_latency_summarise(v, 3, 4, &s, NULL), 0);
 	assert_true(isinf(s.median));
@@ -103,6 +113,9 @@ static void open_ends(void **state)
 	/* Ranks 6 and 15 of 20 (95.9 %). */
 	near(s.median_ci[0], 5, 0);
 	near(s.median_ci[1], 14, 0);
+	near(s.actual_ci[0], 5, 0);
+	near(s.actual_ci[1], 14, 0);
+	near(s.actual_coverage, .9586, 1e-4);
 	near(s.envelope[1], 14, 0);
 }
 

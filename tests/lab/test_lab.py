@@ -144,9 +144,10 @@ class Dut(unittest.TestCase):
         # The sleep lies in the silence, but for what was in the UART's FIFO.
         self.assertLess(stated_last[0], suspend + 5 * MS)
         self.assertGreater(stated_first[1], wakeup)
-        # Both clocks of a kernel that reads an RTC at the ends of the sleep: steps of 1 s.
-        dut = c["latency_ms"]["dut_asleep"]
-        self.assertLess(abs(dut[0] * MS - (wakeup - suspend)), 1.2e9)
+        # A kernel that reads an RTC at the ends of the sleep errs by a second: this is stated.
+        lo, hi = (v * MS for v in c["latency_ms"]["dut_asleep"])
+        self.assertTrue(lo <= wakeup - suspend <= hi, f"{lo} {wakeup - suspend} {hi}")
+        self.assertLess(hi - lo, 3.2e9)
         return suspend, wakeup, last, first
 
 
