@@ -120,10 +120,10 @@ static void live_value(char *buf, size_t n, const struct ww_live *l)
 	else if (isnan(l->value))
 		snprintf(buf, n, "  %s %s %s", l->source, l->channel,
 			 l->state == 1 ? "-" : state[l->state]);
+	else if (strcmp(l->unit, "1") == 0)
+		snprintf(buf, n, "  %s %s %.*f", l->source, l->channel, decimals, l->value);
 	else
-		snprintf(buf, n, "  %s %.*f%s%s", l->source, decimals, l->value,
-			 strcmp(l->unit, "1") == 0 ? "" : " ",
-			 strcmp(l->unit, "1") == 0 ? "" : l->unit);
+		snprintf(buf, n, "  %s %.*f %s", l->source, decimals, l->value, l->unit);
 }
 
 static void live_line(const struct recording *r, int64_t start)
@@ -147,7 +147,7 @@ static void live_line(const struct recording *r, int64_t start)
 		width += strlen(piece);
 		fputs(piece, stderr);
 	}
-	fputs("\033[K", stderr);
+	fputs("  \033[K", stderr);
 }
 
 /* ------------------------------------------------------------------- keys */
