@@ -3,8 +3,10 @@
 
 For buses that the machine running the tests lacks. Its root is an initramfs with the
 programs, the libraries that they were linked to, and the modules asked for; its first
-serial port takes commands, as a DUT's does; a folder is shared with it by 9p.
+serial port takes commands, as a DUT's does.
 """
+import base64
+import gzip
 import os
 import re
 import shutil
@@ -12,20 +14,18 @@ import stat
 import subprocess
 
 import lab
-from image import BUILD, cpio_entry, kernel, need
+from image import (BUILD, CACHE, build_module, cpio_entry, kernel, module_bytes, need, say,
+                   with_fresh_lists)
 
 PROGRAMS = ("pwrlog", "resumetime", "wwtrace")
-SHARE = ("virtio_pci", "9pnet_virtio", "9p")
 
 INIT = """#!/bin/busybox sh
-/bin/busybox mkdir -p /proc /sys /dev /tmp /share
+/bin/busybox mkdir -p /proc /sys /dev /tmp
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin LD_LIBRARY_PATH=/lib HOME=/
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mkdir -p /dev/pts; mount -t devpts devpts /dev/pts
-mount -t configfs configfs /sys/kernel/config
 for m in $(cat /modules/order); do insmod /modules/$m; done
-mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share
 echo 1 > /proc/sys/kernel/printk
 exec < /dev/ttyS0 > /dev/ttyS0 2>&1
 stty -echo -onlcr -icrnl
@@ -60,14 +60,6 @@ def module_order(wanted):
     for m in wanted:
         add(m)
     return order
-
-
-def module_bytes(path):
-    """Unpacked: busybox's insmod takes none that is compressed."""
-    if path.endswith(".xz"):
-        return subprocess.run(["xz", "-dc", path], capture_output=True, check=True).stdout
-    with open(path, "rb") as f:
-        return f.read()
 
 
 def libraries(programs):
@@ -106,21 +98,59 @@ def make_image(target, init, modules, programs):
             f.write(cpio_entry(*entry, ino))
 
 
+def gpio_sim_sources():
+    """Debian builds no gpio-sim: its source, from the kernel's, in the cache."""
+    version = ".".join(kernel()[0].split(".")[:2])
+    place = os.path.join(CACHE, "gpio-sim-" + version)
+    top = "linux-source-" + version
+    names = [f"{top}/{n}" for n in ("drivers/gpio/gpio-sim.c", "drivers/gpio/gpiolib.h",
+                                    "kernel/irq/irq_sim.c")]
+    if not os.path.isdir(place):
+        say("fetching " + top)
+        work = f"{place}.{os.getpid()}"
+        os.makedirs(work)
+
+        def download():
+            subprocess.run(["apt-get", "download", "-qq", top], cwd=work, capture_output=True)
+            return [n for n in os.listdir(work) if n.endswith(".deb")]
+        if not with_fresh_lists(download):
+            raise lab.LabError(f"apt-get download {top} fails")
+        # The archive is read no further than to the last of the files.
+        subprocess.run(f"dpkg --fsys-tarfile *.deb | tar -xO --wildcards '*/{top}.tar.xz' "
+                       f"| xz -dc | tar -x --occurrence=1 {' '.join(names)}; rm -f *.deb",
+                       shell=True, cwd=work, stderr=subprocess.DEVNULL)
+        os.rename(work, place)
+    return [os.path.join(place, n) for n in names]
+
+
+def gpio_sim_module():
+    sim, lib, irq = gpio_sim_sources()
+    # The function that it calls is not exported to modules; this says the same.
+    edited = os.path.join(os.path.dirname(irq), "irq_sim_module.c")
+    with open(irq) as f:
+        text = f.read().replace("irq_to_desc(irqnum)",
+                                "irq_data_to_desc(irq_get_irq_data(irqnum))")
+    if not os.path.exists(edited):
+        with open(edited, "w") as f:
+            f.write(text)
+    return build_module("gpio_simulator", "obj-m := gpio_simulator.o\n"
+                        "gpio_simulator-y := gpio-sim.o irq_sim_module.o\n", [sim, lib, edited])
+
+
 class Guest(lab.Dut):
     """Only its shell is a DUT's: start(), run(), check(), stop()."""
 
     def __init__(self, folder, modules, programs):
         super().__init__(folder)
-        self.modules = (*SHARE, *modules)
+        self.modules = modules
         self.programs = dict({p: os.path.join(BUILD, "bin", p) for p in PROGRAMS}, **programs)
-        self.share = self.path("share")
 
     def start(self, timeout=90):
         release, kern = kernel()
         qemu = need("qemu-system-x86_64", "qemu-system-x86")
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.share)
+        os.makedirs(self.folder)
         make_image(self.path("guest.cpio"), INIT, self.modules, self.programs)
         self._spawn("qemu", [
             qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"), "-cpu", "max",
@@ -129,10 +159,16 @@ class Guest(lab.Dut):
             "-initrd", self.path("guest.cpio"),
             "-append", "console=ttyS0,115200 quiet panic=-1",
             "-chardev", f"socket,id=con,path={self.path('console.sock')},server=on,wait=off",
-            "-serial", "chardev:con",
-            "-fsdev", f"local,id=share,path={self.share},security_model=none",
-            "-device", "virtio-9p-pci,fsdev=share,mount_tag=share"])
+            "-serial", "chardev:con"])
         self.wait_ready(timeout)
+
+    def fetch(self, path):
+        """Bring a file of the guest here. -> its path"""
+        text = self.check(f"gzip -c {path} | base64", 60)
+        target = self.path(os.path.basename(path))
+        with open(target, "wb") as f:
+            f.write(gzip.decompress(base64.b64decode(text)))
+        return target
 
     def record(self, name, command):
         """Start a recorder in the guest, onto /tmp/NAME.wwt."""
@@ -141,12 +177,9 @@ class Guest(lab.Dut):
 
     def end(self, name, timeout=20):
         """End it. -> (path of its trace here, what it printed)"""
-        self.check(f"pid=$(cat /tmp/{name}.pid); kill -INT $pid; i=0; while [ -d /proc/$pid ] && "
-                   f"[ $i -lt {10 * timeout} ]; do usleep 100000; i=$((i+1)); done; "
-                   f"cp /tmp/{name}.wwt /tmp/{name}.out /share; [ ! -d /proc/$pid ]",
-                   timeout + 20)
-        with open(os.path.join(self.share, name + ".out"), errors="replace") as f:
-            return os.path.join(self.share, name + ".wwt"), f.read()
+        self.check(f"kill -INT $(cat /tmp/{name}.pid) 2> /dev/null; true")
+        self.wait_for(f"[ ! -d /proc/$(cat /tmp/{name}.pid) ]", f"end of {name}", timeout)
+        return self.fetch(f"/tmp/{name}.wwt"), self.check(f"cat /tmp/{name}.out")
 
     def wait_for(self, condition, what, timeout=20):
         """Until a shell condition in the guest holds."""

@@ -186,7 +186,9 @@ def build_module(name, makefile, sources):
         shutil.copy(source, module)
     with open(os.path.join(module, "Makefile"), "w") as f:
         f.write(makefile)
-    made = subprocess.run(["make", "-C", headers_tree(work), "M=" + module, "modules"],
+    # Newer kernels would have pahole add type information (BTF).
+    made = subprocess.run(["make", "-C", headers_tree(work), "M=" + module,
+                           "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"],
                           capture_output=True, text=True)
     if made.returncode:
         raise LabError(f"{name}.ko does not build:\n" + made.stdout + made.stderr)

@@ -78,8 +78,7 @@ class Chip:
     def truth(self):
         """(before, after, byte, sent) of each byte that came into the chip's buffer."""
         self.state()
-        self.m.check("cp /tmp/truth /share")
-        with open(os.path.join(self.m.share, "truth"), "rb") as f:
+        with open(self.m.fetch("/tmp/truth"), "rb") as f:
             return [(t, t + took, b, sent) for t, took, b, fate, _, sent
                     in struct.iter_unpack("<qIBBHq", f.read()) if fate == 0]
 
@@ -142,6 +141,8 @@ class Usbip(unittest.TestCase):
         self.assertEqual((s["latency"], s["frame"], s["event"]), (1, 8, -1))
         self.assertAlmostEqual(s["baud"], 115200, delta=115200 * 0.005)
         self.assertIn("/usbfs", self.m.check("readlink " + DRIVER))
+        _, said = self.m.run(f"resumetime record -p '{URI}' --for 1s -o /tmp/second.wwt")
+        self.assertIn("in use", said)
         self.assertEqual(chip.feed(BYTES)["lost"], 0)
         chip.wait(waiting=0)
         trace, out = self.m.end("lib")
