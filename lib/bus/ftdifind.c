@@ -13,9 +13,13 @@ bool ww_ftdi_known(unsigned vid, unsigned pid)
 
 #ifdef WW_WITH_FTDI
 
+#include "bus/sysfs.h"
+
 #include <ftdi.h>
 #include <libusb.h>
 #include <stdio.h>
+
+#define DEPTH 7 /* hubs in a row, and the device */
 
 struct want {
 	int64_t vid, pid;   /* -1 any of the known */
@@ -95,11 +99,31 @@ static int pick(libusb_device **list, ssize_t n, const struct want *w, const cha
 	return 0;
 }
 
+/*
+ * Opening takes the chip from the kernel's driver, and its serial port from whoever has
+ * that open: the kernel asks nobody, so we do.
+ */
+static int not_held(struct ftdi_context *c, libusb_device *d, const char *name,
+		    struct ww_error *err)
+{
+	char usb[64], tty[80], who[128];
+	uint8_t ports[DEPTH];
+	int depth = libusb_get_port_numbers(d, ports, DEPTH);
+
+	if (ww_usb_name(libusb_get_bus_number(d), ports, depth, usb, sizeof(usb)) &&
+	    ww_usb_tty(usb, c->interface, tty, sizeof(tty)) && ww_holder(tty, who, sizeof(who)))
+		return ww_fail(err, -EBUSY, "%s: %s is in use by %s", name, tty, who);
+	return 0;
+}
+
 static int open_found(struct ftdi_context *c, libusb_device *d, const char *name,
 		      struct ww_error *err)
 {
-	int rc = ftdi_usb_open_dev(c, d);
+	int rc = not_held(c, d, name, err);
 
+	if (rc < 0)
+		return rc;
+	rc = ftdi_usb_open_dev(c, d);
 	if (rc == 0)
 		return 0;
 	/* libftdi: -5 means that the interface could not be claimed. */

@@ -95,6 +95,34 @@ bool ww_sysfs_link(const char *dir, const char *name, char *out, size_t n)
 	return true;
 }
 
+bool ww_usb_name(unsigned bus, const uint8_t *ports, int n, char *out, size_t size)
+{
+	size_t at = (size_t)snprintf(out, size, "%u", bus);
+
+	for (int i = 0; i < n && at < size; i++)
+		at += (size_t)snprintf(out + at, size - at, "%c%u", i ? '.' : '-', ports[i]);
+	return n > 0 && at < size;
+}
+
+bool ww_usb_tty(const char *usb_name, int interface, char *out, size_t n)
+{
+	char dir[PATH_MAX];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "/sys/bus/usb/devices/%s:1.%d", usb_name, interface);
+	d = opendir(dir);
+	while (d && !found && (e = readdir(d))) {
+		found = strncmp(e->d_name, "ttyUSB", 6) == 0;
+		if (found)
+			snprintf(out, n, "/dev/%.64s", e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 static void usb_parent(struct ww_tty_info *t)
 {
 	char path[PATH_MAX], real[PATH_MAX], *cut;

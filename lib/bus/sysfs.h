@@ -27,6 +27,10 @@ struct ww_tty_info {
 	char vid[8], pid[8];	 /* of the USB device, "" if none */
 	char maker[128], product[128], serial[128];
 };
+/* The kernel's name of a USB device, "1-2.3": its bus and the ports on the way to it. */
+bool ww_usb_name(unsigned bus, const uint8_t *ports, int n, char *out, size_t size);
+/* Path of the serial port that the kernel has made of a USB interface; false: none. */
+bool ww_usb_tty(const char *usb_name, int interface, char *out, size_t n);
 /* By name below /sys/class/tty. */
 void ww_tty_info_name(const char *name, struct ww_tty_info *out);
 /* By path and device number. */

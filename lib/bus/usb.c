@@ -11,27 +11,14 @@
 
 #define DEPTH 7
 
-/* The kernel's name, "1-2.3": bus and the ports on the way to the device. */
-static bool kernel_name(libusb_device *d, char *out, size_t n)
-{
-	uint8_t ports[DEPTH];
-	int k = libusb_get_port_numbers(d, ports, DEPTH);
-	size_t at;
-
-	if (k <= 0)
-		return false;
-	at = (size_t)snprintf(out, n, "%u", libusb_get_bus_number(d));
-	for (int i = 0; i < k && at < n; i++)
-		at += (size_t)snprintf(out + at, n - at, "%c%u", i ? '.' : '-', ports[i]);
-	return at < n;
-}
-
 /* The kernel has read the strings already; asking the device would mean opening it. */
 static void from_sysfs(libusb_device *d, struct ww_usb_device *u)
 {
 	char name[64], dir[96], iface[200];
+	uint8_t ports[DEPTH];
+	int depth = libusb_get_port_numbers(d, ports, DEPTH);
 
-	if (!kernel_name(d, name, sizeof(name)))
+	if (!ww_usb_name(libusb_get_bus_number(d), ports, depth, name, sizeof(name)))
 		return;
 	snprintf(dir, sizeof(dir), "/sys/bus/usb/devices/%s", name);
 	ww_sysfs_read(dir, "manufacturer", u->maker, sizeof(u->maker));

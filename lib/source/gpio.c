@@ -4,6 +4,7 @@
 #include "bus/gpio.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 
@@ -104,16 +105,22 @@ static void on_ready(void *ctx, uint32_t events)
 		lost(g, -ENODEV);
 }
 
-/* Sees a suspend of the bench soon, so that stamps before and after it stay narrow. */
+/*
+ * Sees a suspend of the bench soon, so that stamps before and after it stay narrow, and
+ * an unplugged chip, which not every kernel wakes its users for.
+ */
 static void on_anchor(void *ctx, int64_t now_ns, int64_t late_ns)
 {
 	struct gpio *g = ctx;
+	struct pollfd p = {.fd = ww_gpio_fd(g->line), .events = POLLIN};
 	struct ww_anchor a;
 
 	(void)now_ns;
 	(void)late_ns;
 	if (ww_loop_anchor(g->loop, &a) == 0)
 		ww_gpio_clock_anchor(&g->clock, &a);
+	if (poll(&p, 1, 0) > 0 && !(p.revents & POLLIN))
+		lost(g, -ENODEV);
 }
 
 static int gpio_start(struct ww_source *s, struct ww_error *err)

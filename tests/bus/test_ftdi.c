@@ -130,6 +130,21 @@ int libusb_get_device_descriptor(libusb_device *d, struct libusb_device_descript
 	return 0;
 }
 
+/* On no bus: nothing of it is in /sys. */
+int libusb_get_port_numbers(libusb_device *d, uint8_t *ports, int n)
+{
+	(void)d;
+	(void)ports;
+	(void)n;
+	return 0;
+}
+
+uint8_t libusb_get_bus_number(libusb_device *d)
+{
+	(void)d;
+	return 1;
+}
+
 int libusb_open(libusb_device *d, libusb_device_handle **h)
 {
 	*h = (libusb_device_handle *)d;
