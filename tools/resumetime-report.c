@@ -3,6 +3,7 @@
 #include "common.h"
 
 #include <getopt.h>
+#include <regex.h>
 #include <string.h>
 
 static void help(void)
@@ -31,6 +32,22 @@ static int parse_mode(const char *text)
 		if (strcmp(text, names[i]) == 0)
 			return i;
 	return -1;
+}
+
+/* A pattern that cannot be read is wrong use, and regcomp tells why. */
+static int check_handoff(const char *pattern)
+{
+	char why[128];
+	regex_t re;
+	int rc = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (rc != 0) {
+		regerror(rc, &re, why, sizeof(why));
+		return tool_usage_error("--handoff %s: no POSIX extended regular expression: %s",
+					pattern, why);
+	}
+	regfree(&re);
+	return TOOL_OK;
 }
 
 /* @return -1 go on, else the exit status */
@@ -64,6 +81,8 @@ static int parse(int argc, char **argv, struct ww_resume_options *opt, int *json
 			break;
 		case 'H':
 			opt->handoff = optarg;
+			if (check_handoff(optarg) != TOOL_OK)
+				return TOOL_USAGE;
 			break;
 		case 'P':
 			if (ww_duration_parse(optarg, &opt->period_ns, &err) < 0 ||

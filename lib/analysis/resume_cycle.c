@@ -454,7 +454,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	memcpy(out->paid_us, si.paid_us, sizeof(out->paid_us));
 	if (si.kind != WW_SIL_NONE && si.last != SIZE_MAX)
 		EV(out, LAST_BEAT) = ww_window_t(w, si.last);
-	if (si.uart != SIZE_MAX)
+	if (si.kind != WW_SIL_NONE && si.uart != SIZE_MAX)
 		EV(out, UART) = ww_window_t(w, si.uart);
 	wake_event(w, in, &si, out);
 	rc = si.kind == WW_SIL_NONE ? 0 : text_events(w, in, &si, regex, out, err);

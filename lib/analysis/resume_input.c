@@ -33,8 +33,8 @@ static int named(struct ww_trace *t, const char *name, const struct ww_source_in
 	for (size_t i = 0; i < ww_trace_source_count(t); i++)
 		if (ww_trace_source(t, i)->kind == WW_SERIAL)
 			ww_str_addf(&have, "%s%s", have.n ? ", " : "", ww_trace_source(t, i)->name);
-	rc = ww_fail(err, -ENOENT, "%s: no serial source is called %s; there %s: %s",
-		     ww_trace_path(t), name, have.n ? "are" : "is", have.n ? have.p : "none");
+	rc = ww_fail(err, -ENOENT, "%s: no serial source is called '%s'; its serial sources: %s",
+		     ww_trace_path(t), name, have.n ? have.p : "none");
 	ww_str_free(&have);
 	return rc;
 }
