@@ -25,45 +25,80 @@ EDGES = 300
 CONFIG = "/sys/kernel/config/gpio-sim/lab"
 
 
+PULL = "/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio2/pull"
+
+
+def exported(trace, what):
+    out = subprocess.run([os.path.join(lab.BUILD, "bin", "wwtrace"), "export", trace, "--what",
+                          what, "--format", "jsonl"], capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
 class Gpio(unittest.TestCase):
-    def test_edges_on_the_axis(self):
+    @classmethod
+    def setUpClass(cls):
         drive = image.compile_c("gpio_drive.c", os.path.join(lab.OUT, "gpio_drive"), "-static")
-        m = guest.Guest(os.path.join(lab.OUT, "gpio"), ("configfs", guest.gpio_sim_module()),
-                        {"gpio_drive": drive, "rtcwake": image.need("rtcwake", "util-linux")})
-        self.addCleanup(m.stop)
+        cls.m = m = guest.Guest(os.path.join(lab.OUT, "gpio"),
+                                ("configfs", guest.gpio_sim_module()),
+                                {"gpio_drive": drive,
+                                 "rtcwake": image.need("rtcwake", "util-linux")})
+        cls.addClassCleanup(m.stop)
         m.start()
         m.check("rtcwake -m mem -s 2 > /dev/null", 30)
         m.check("mount -t configfs configfs /sys/kernel/config && "
                 f"mkdir -p {CONFIG}/bank/line2 && echo 4 > {CONFIG}/bank/num_lines && "
                 f"echo bench > {CONFIG}/bank/label && echo wake > {CONFIG}/bank/line2/name && "
                 f"echo 1 > {CONFIG}/live")
-        chip = m.check(f"cat {CONFIG}/bank/chip_name")
-        found = json.loads(m.check("pwrlog list --json"))["found"]
-        self.assertTrue(any(f["uri"].startswith("gpio:") and "bench" in json.dumps(f)
-                            for f in found), found)
-        m.record("edges", f"pwrlog record -m 'gpio:{chip}/2?role=wake'")
-        m.wait_for("wwtrace info /tmp/edges.wwt 2>&1 | grep -q gpio", "source")
-        m.check(f"gpio_drive /sys/devices/platform/gpio-sim.0/{chip}/sim_gpio2/pull {EDGES} "
-                "/tmp/truth", 60)
-        trace, said = m.end("edges")
-        with open(m.fetch("/tmp/truth")) as f:
-            truth = [[int(v) for v in line.split()] for line in f]
-        got = [json.loads(line) for line in subprocess.run(
-            [os.path.join(lab.BUILD, "bin", "wwtrace"), "export", trace, "--what", "events",
-             "--format", "jsonl"],
-            capture_output=True, text=True, check=True).stdout.splitlines()]
-        self.assertEqual([g["level"] for g in got], [t[2] for t in truth], said)
+
+    def record(self, name, uri):
+        self.m.record(name, f"pwrlog record -m '{uri}'")
+        self.m.wait_for(f"wwtrace info /tmp/{name}.wwt 2>&1 | grep -q gpio", "source")
+
+    def drive(self, n):
+        self.m.check(f"gpio_drive {PULL} {n} /tmp/truth", 60)
+        with open(self.m.fetch("/tmp/truth")) as f:
+            return [[int(v) for v in line.split()] for line in f]
+
+    def judge(self, got, truth):
+        self.assertEqual([g["level"] for g in got], [t[2] for t in truth])
         for g, (before, after, _) in zip(got, truth):
             self.assertLessEqual(g["t_lo_ns"], after)
             self.assertGreaterEqual(g["t_hi_ns"], before)
+
+    def test_edges_on_the_axis(self):
+        chip = self.m.check(f"cat {CONFIG}/bank/chip_name")
+        found = json.loads(self.m.check("pwrlog list --json"))["found"]
+        self.assertIn("bench", " ".join(f["detail"] for f in found
+                                        if f["uri"].startswith(f"gpio:{chip}/")))
+        self.record("edges", f"gpio:{chip}/2?role=wake")
+        truth = self.drive(EDGES)
+        trace, _ = self.m.end("edges")
+        got = exported(trace, "events")
+        self.judge(got, truth)
         widths = [g["t_hi_ns"] - g["t_lo_ns"] for g in got]
         print(f"# {len(got)} edges inside; width median {statistics.median(widths) / 1e3:.1f} us, "
               f"at most {max(widths) / 1e3:.1f} us")
-        # The kernel's stamp is not a user's: it is no wider than the clocks' readings.
+        # The kernel's stamp is not a program's: it is as wide as the reading of two clocks.
         self.assertLess(statistics.median(widths), 1e6)
-        up, mono = m.check("cat /proc/uptime; cat /proc/timer_list | grep -m1 'now at'").split("\n")
+        up, mono = self.m.check("cat /proc/uptime; grep -m1 'now at' /proc/timer_list").split("\n")
         slept = float(up.split()[0]) * 1e9 - int(mono.split()[2])
         self.assertGreater(slept, 1e9, "the two clocks did not differ: nothing was shown")
+
+    def test_chip_goes_and_comes_back(self):
+        self.record("away", "gpio:bench/wake")
+        truth = self.drive(6)
+        self.m.check(f"echo 0 > {CONFIG}/live")
+        marks = "wwtrace export /tmp/away.wwt --what marks | grep -q "
+        self.m.wait_for(marks + ",unplugged,", "mark of the unplugged chip")
+        self.m.check(f"echo 1 > {CONFIG}/live")
+        self.m.wait_for(marks + ",replugged,", "mark of the replugged chip")
+        truth += self.drive(6)
+        trace, _ = self.m.end("away")
+        self.judge(exported(trace, "events"), truth)
+        gaps = exported(trace, "gaps")
+        self.assertEqual(len(gaps), 1)
+        self.assertGreaterEqual(gaps[0]["t_lo_ns"], truth[5][0])
+        self.assertLessEqual(gaps[0]["t_hi_ns"], truth[6][1])
 
 
 main()

@@ -210,6 +210,17 @@ class Usbip(unittest.TestCase):
         self.assertIn("ftdi_sio", info)
         self.assertEqual(self.m.check("cat " + path), "16", "left as it was found")
 
+    def test_held_by_another_program(self):
+        self.plugged()
+        self.m.check("sleep 60 < /dev/ttyUSB0 & echo $! > /tmp/holder")
+        try:
+            code, said = self.m.run(f"resumetime record -p '{URI}' --for 1s -o /tmp/held.wwt")
+            self.assertEqual(code, 1, said)
+            self.assertRegex(said, r"/dev/ttyUSB0 is in use by process \d+ \(sleep\)")
+            self.assertIn("/ftdi_sio", self.m.check("readlink " + DRIVER), "left to its holder")
+        finally:
+            self.m.check("kill $(cat /tmp/holder)")
+
     def test_wattsup(self):
         self.m.check("wattsup_emu --link /tmp/meter --watts 42 < /dev/zero > /tmp/emu.out 2>&1 "
                      "& i=0; until [ -e /tmp/meter ] || [ $i = 50 ]; do usleep 100000; "
