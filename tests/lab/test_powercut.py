@@ -22,8 +22,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
+import guest  # noqa: E402
 import lab  # noqa: E402
-from image import cpio_entry, module_bytes  # noqa: E402
 from tap import main  # noqa: E402
 
 CUTS = int(os.environ.get("WW_CUTS", "4"))
@@ -44,68 +44,6 @@ while :; do
 	read up rest < /proc/uptime; echo "UP $up"; usleep 100000
 done
 """
-
-
-def module_order(folder, release):
-    """Files of the modules wanted and of what they depend on, in the order of loading."""
-    base = os.path.join(folder, "lib/modules", release)
-    files = {}
-    for root, _, names in os.walk(base):
-        for n in names:
-            if n.endswith(".ko") or n.endswith(".ko.xz"):
-                files[n.split(".ko")[0].replace("-", "_")] = os.path.join(root, n)
-    order = []
-
-    def add(name):
-        path = files.get(name.replace("-", "_"))
-        if not path or path in order:
-            return  # built in
-        deps = subprocess.run(["modinfo", "-F", "depends", path], capture_output=True, text=True,
-                              check=True, env=dict(os.environ, PATH=os.environ["PATH"]
-                                                   + ":/sbin:/usr/sbin")).stdout.strip()
-        for d in filter(None, deps.split(",")):
-            add(d)
-        order.append(path)
-    for m in MODULES:
-        add(m)
-    return order
-
-
-def libraries(*programs):
-    found = {}
-    for p in programs:
-        out = subprocess.run(["ldd", p], capture_output=True, text=True, check=True).stdout
-        for name in re.findall(r"(/\S+) \(", out):
-            found["lib/" + os.path.basename(name)] = os.path.realpath(name)
-            if "ld-linux" in name:
-                found[name.lstrip("/")] = os.path.realpath(name)
-    return found
-
-
-def make_image(work):
-    release, folder = lab.kernel()
-    pwrlog = os.path.join(lab.BUILD, "bin", "pwrlog")
-    data = {"init": INIT.encode()}
-    order = module_order(folder, release)
-    names = [os.path.basename(p).split(".ko")[0] + ".ko" for p in order]
-    for name, path in zip(names, order):
-        data["modules/" + name] = module_bytes(path)
-    data["modules/order"] = "\n".join(names).encode()
-    for name, path in {"bin/pwrlog": pwrlog, "bin/busybox": lab.need("busybox", "busybox-static"),
-                       **libraries(pwrlog)}.items():
-        with open(path, "rb") as f:
-            data[name] = f.read()
-    folders = {"dev"}
-    for name in data:
-        parts = name.split("/")
-        folders.update("/".join(parts[:i]) for i in range(1, len(parts)))
-    out = [cpio_entry(n, 0o40755, b"", i) for i, n in enumerate(sorted(folders), 1)]
-    out += [cpio_entry(n, 0o100755, d, i) for i, (n, d) in enumerate(sorted(data.items()), 1000)]
-    out.append(cpio_entry("TRAILER!!!", 0, b"", 0))
-    target = os.path.join(work, "bench.cpio")
-    with open(target, "wb") as f:
-        f.write(b"".join(out))
-    return target
 
 
 class Machine:
@@ -169,7 +107,9 @@ class PowerCut(unittest.TestCase):
 
     def test_at_random_moments(self):
         rng = random.Random(7)
-        image = make_image(self.work)
+        image = os.path.join(self.work, "bench.cpio")
+        guest.make_image(image, INIT, MODULES,
+                         {"pwrlog": os.path.join(lab.BUILD, "bin", "pwrlog")})
         disk = os.path.join(self.work, "disk.img")
         env = dict(os.environ, PATH=os.environ["PATH"] + ":/sbin:/usr/sbin")
         for cut in range(CUTS):
