@@ -107,6 +107,7 @@ struct ww_scan {
 	int mode;	      /* enum ww_beat_mode in force */
 	size_t ahead;	      /* bytes that the DUT may have written ahead */
 	bool line_idles;      /* plain beats slower than the line: nothing waits in a buffer */
+	bool saturated;	      /* plain beats without a pause between them, whatever mode was told */
 	int64_t char_ns;      /* time of a character, 0 unknown */
 	struct ww_cadence cadence;
 	struct ww_interval first, last; /* bytes */

@@ -80,6 +80,10 @@ static int note_plain(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 		NOTE("plain beats slower than the line: it falls idle between two, so that at most "
 		     "one can have waited in the DUT's buffer; the first beat is the first or the "
 		     "next one");
+	if (s->saturated && r->cycles)
+		NOTE("the beats fill the line without a pause, so that a buffer may be full of "
+		     "them: "
+		     "taken as stream, whatever mode was named");
 	if (!only)
 		return 0;
 	NOTE("plain beats %s: bytes that waited in the DUT's buffer leave as soon as its UART's "
@@ -88,8 +92,9 @@ static int note_plain(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 	     "if they were sent so",
 	     s->mode == WW_BEAT_STREAM ? "in stream mode" : "of unknown mode");
 	if (by)
-		NOTE("user space ran at the latest %lld ms after uart (more bytes had come by then "
-		     "than a buffer of %d and a FIFO of %d hold)",
+		NOTE("user space ran at the latest %lld ms after uart: more bytes had come by then "
+		     "than a buffer of %d and a FIFO of %d hold (kernels with pages of 64 KiB hold "
+		     "more)",
 		     (long long)((by + 999999) / 1000000), WW_TTY_BUFFER, WW_TTY_FIFO);
 	if (pause)
 		NOTE("the line paused for up to %lld ms after uart: tasks that were not thawed "

@@ -318,6 +318,28 @@ static void find_beat_bytes(struct scanner *k)
 		s->between = s->others - s->beats;
 }
 
+/* Time of a character on the wire as the bench or the DUT states it, 0 unknown. */
+static int64_t told_pace(const struct ww_scan *s)
+{
+	const char *baud = ww_scan_info(s, "baud", WW_TIME_MAX);
+	int64_t rate = baud ? strtoll(baud, NULL, 10) : 0;
+
+	return s->char_ns > 0 ? s->char_ns : rate > 0 ? 10 * WW_NS_PER_S / rate : 0;
+}
+
+/* Most bytes, or all of them but for silences, follow each other as fast as the line can. */
+static bool fills_the_line(const struct scanner *k)
+{
+	const struct ww_scan *s = k->s;
+	double busy = (double)(s->last.hi_ns - s->first.lo_ns);
+
+	for (size_t i = 0; i < k->silences; i++)
+		busy -= (double)(k->silence[i].after.lo_ns - k->silence[i].before.hi_ns);
+	if (s->cadence.median_ns > 0 && 10 * s->cadence.median_ns < 11 * told_pace(s))
+		return true;
+	return s->bytes > 0 && busy < 1.2 * (double)told_pace(s) * (double)s->bytes;
+}
+
 /* Who asks for a report knows best, then the DUT, then who recorded. */
 static void find_mode(struct scanner *k, struct ww_trace *t, const struct ww_resume_options *opt)
 {
@@ -334,6 +356,10 @@ static void find_mode(struct scanner *k, struct ww_trace *t, const struct ww_res
 			s->mode = i;
 	s->ahead =
 		told && s->stamped && strcmp(told, "stream") == 0 ? WW_BEAT_AHEAD : WW_TTY_BUFFER;
+	/* Nothing waits in a buffer only if the line falls idle between two beats. */
+	s->saturated = !s->stamped && s->mode > WW_BEAT_STREAM && fills_the_line(k);
+	if (s->saturated)
+		s->mode = WW_BEAT_STREAM;
 	/*
 	 * A line that falls idle between two beats has nothing left in its buffer. How fast
 	 * it can be is known, or some text on it has shown it.

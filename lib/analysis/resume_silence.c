@@ -238,6 +238,21 @@ static void find_plain(const struct ww_scan *s, const struct ww_window *w,
 }
 
 /*
+ * Does MONOTONIC lag behind the bench by the better part of a silence at whose start byte
+ * `last` came? Beats that were only held up on their way catch up.
+ */
+static bool lags(const struct ww_window *w, size_t last, int64_t len)
+{
+	size_t a = 0, b = w->beats - 1;
+	int64_t bench;
+
+	while (a + 1 < w->beats && w->beat[a + 1].at <= last)
+		a++;
+	bench = ww_iv_mid(ww_window_t(w, w->beat[b].at)) - ww_iv_mid(ww_window_t(w, w->beat[a].at));
+	return bench - (w->beat[b].mono_us - w->beat[a].mono_us) * 1000 > len / 2;
+}
+
+/*
  * The line stood still for long, and its stamps tell of nothing like it: every beat that
  * came afterwards was written before. The silence is evidence by itself.
  * k: the beat after the longest pause of the stamps, SIZE_MAX none.
@@ -248,10 +263,10 @@ static bool silent_wire(const struct ww_scan *s, const struct ww_window *w,
 	struct ww_silence si = *out;
 	int64_t len;
 
-	if (!ww_iv_ok(in->request) || w->n == 0)
+	if (!ww_iv_ok(in->request) || w->beats == 0)
 		return false;
 	len = widest(w, begin(w, in), w->n - 1, 0, &si);
-	if (len < long_pause(s, FOREVER_NS))
+	if (len < long_pause(s, FOREVER_NS) || !lags(w, si.last, len))
 		return false;
 	if (k != SIZE_MAX && 2000 * (boot_us(&w->beat[k]) - boot_us(&w->beat[k - 1])) > len)
 		return false;

@@ -42,8 +42,11 @@ static void pad(struct ww_str *s, size_t n)
 
 void ww_resume_wrap(struct ww_str *s, const char *text, size_t indent)
 {
-	size_t at = 0;
+	size_t at = strspn(text, " ");
+	bool first = true;
 
+	pad(s, at);
+	text += at;
 	while (*text) {
 		size_t n = strcspn(text, " "), w = characters(text, n);
 
@@ -51,13 +54,14 @@ void ww_resume_wrap(struct ww_str *s, const char *text, size_t indent)
 			ww_str_add(s, "\n");
 			pad(s, indent);
 			at = indent;
-		} else if (at > 0) {
+		} else if (!first) {
 			ww_str_add(s, " ");
 			at++;
 		}
 		ww_str_addn(s, text, n);
 		at += w;
 		text += n + (text[n] == ' ');
+		first = false;
 	}
 	ww_str_add(s, "\n");
 }

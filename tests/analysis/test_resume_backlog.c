@@ -127,6 +127,56 @@ static void no_silence_no_sleep(void **state)
 	done(&f);
 }
 
+/* Bytes held up on their way for 1.5 s are no sleep: the stamps ran on and catch up. */
+static void held_up_stamps(void **state)
+{
+	struct sim s;
+	struct sim_trace tr;
+	struct found f;
+
+	(void)state;
+	sim_init(&s);
+	sim_run(&s);
+	for (size_t i = 0; i < s.n; i++)
+		if (s.byte[i].t > s.start + 6 * S && s.byte[i].t < s.start + 15 * S / 2)
+			s.byte[i].t = s.start + 15 * S / 2 + (int64_t)i;
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	sim_mark(&tr, s.start + 11 * S / 2, WW_MARK_REQUEST, 1, "x");
+	sim_mark(&tr, s.start + 6 * S, WW_MARK_REQUEST_END, 1, "exit 0");
+	sim_mark(&tr, s.start + 12 * S, WW_MARK_CYCLE_END, 1, "ok");
+	f = analyse(&tr, NULL);
+	assert_int_equal(only(&f)->result, WW_RES_REFUSED);
+	assert_false(seen(only(&f)->event[WW_EV_UART]));
+	done(&f);
+}
+
+/* A plain stream that was named drain: the line tells otherwise. */
+static void stream_named_drain(void **state)
+{
+	struct ww_resume_options opt = {.size = sizeof(opt), .mode = WW_BEAT_DRAIN};
+	struct sim s;
+	struct sim_trace tr;
+	struct sim_sleep *z;
+	struct found f;
+
+	(void)state;
+	sim_init(&s);
+	s.mode = SIM_STREAM;
+	s.plain = 1;
+	sim_info(&s, s.start, "baud=115200");
+	z = sim_suspend(&s, s.start + 5 * S, 3000, 400);
+	sim_run(&s);
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	cycle_marks(&tr, z, 1);
+	f = analyse(&tr, &opt);
+	assert_int_equal(only(&f)->result, WW_RES_OK);
+	assert_false(seen(only(&f)->event[WW_EV_FIRST_BEAT]));
+	assert_true(noted(&f, "fill the line"));
+	done(&f);
+}
+
 /* An RTC of whole seconds: the figure holds the truth, and the note says how wrong it was. */
 static void rtc(void **state)
 {
@@ -236,6 +286,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(backlog_outlasts),    cmocka_unit_test(backlog_of_another_cycle),
 		cmocka_unit_test(no_silence_no_sleep), cmocka_unit_test(rtc),
+		cmocka_unit_test(held_up_stamps),      cmocka_unit_test(stream_named_drain),
+
 		cmocka_unit_test(lines_of_three),      cmocka_unit_test(held_up_stream),
 	};
 
