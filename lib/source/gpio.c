@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #define BATCH	  16
 #define ANCHOR_NS WW_NS_PER_S
@@ -223,6 +224,21 @@ static int open_line(struct gpio *g, const struct ww_gpio_line *l, struct ww_err
 	return ww_loop_watch(g->loop, ww_gpio_fd(g->line), EPOLLIN, on_ready, g, &g->watch, err);
 }
 
+/*
+ * Debounced, an edge is stamped when the line has been quiet for so long, which
+ * the kernel counts in jiffies: rounded up, begun within one, and served by a
+ * queue. The coarse clock tells how long one is.
+ */
+static int64_t debounce_delay(int64_t debounce_ns)
+{
+	struct timespec jiffy = {0, 10 * WW_NS_PER_MS};
+
+	if (!debounce_ns)
+		return 0;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy);
+	return 2 * debounce_ns + 3 * (int64_t)jiffy.tv_nsec;
+}
+
 static int gpio_open(const struct ww_source_setup *setup, struct ww_uri *uri,
 		     struct ww_source **out, struct ww_error *err)
 {
@@ -249,8 +265,7 @@ static int gpio_open(const struct ww_source_setup *setup, struct ww_uri *uri,
 	l.chip = chip;
 	l.line = slash + 1;
 	rc = options(uri, &l, err);
-	/* Debounced, an edge is stamped when the line has been quiet for so long. */
-	g->delay_ns = 2 * l.debounce_ns;
+	g->delay_ns = debounce_delay(l.debounce_ns);
 	if (rc == 0)
 		rc = ww_uri_check_used(uri, "bias, active_low, debounce, role", err);
 	if (rc == 0)

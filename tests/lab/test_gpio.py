@@ -23,8 +23,6 @@ from tap import main  # noqa: E402
 
 EDGES = 300
 CONFIG = "/sys/kernel/config/gpio-sim/lab"
-
-
 PULL = "/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio2/pull"
 
 
@@ -54,8 +52,8 @@ class Gpio(unittest.TestCase):
         self.m.record(name, f"pwrlog record -m '{uri}'")
         self.m.wait_for(f"wwtrace info /tmp/{name}.wwt 2>&1 | grep -q gpio", "source")
 
-    def drive(self, n):
-        self.m.check(f"gpio_drive {PULL} {n} /tmp/truth", 60)
+    def drive(self, n, apart_ms=1):
+        self.m.check(f"gpio_drive {PULL} {n} /tmp/truth {apart_ms}", 60)
         with open(self.m.fetch("/tmp/truth")) as f:
             return [[int(v) for v in line.split()] for line in f]
 
@@ -83,6 +81,22 @@ class Gpio(unittest.TestCase):
         up, mono = self.m.check("cat /proc/uptime; grep -m1 'now at' /proc/timer_list").split("\n")
         slept = float(up.split()[0]) * 1e9 - int(mono.split()[2])
         self.assertGreater(slept, 1e9, "the two clocks did not differ: nothing was shown")
+
+    def test_options(self):
+        # As the kernel applies them. A debounced edge is stamped once the line was quiet, by a
+        # timer that counts in jiffies.
+        for i, options in enumerate(("active_low=1", "active_low=1&bias=pull-down",
+                                     "active_low=1&debounce=200us")):
+            uri = "gpio:bench/2?" + options
+            _, said = self.m.run(f"pwrlog record -m '{uri}' -o /tmp/o.wwt --for 1ms")
+            debounced = "debounce" in options
+            if debounced and "libgpiod 2" in said:
+                continue
+            self.record(f"option{i}", uri)
+            truth = [(before, after, 1 - level)
+                     for before, after, level in self.drive(20, 50 if debounced else 1)]
+            got = exported(self.m.end(f"option{i}")[0], "events")
+            self.judge(got, truth)
 
     def test_chip_goes_and_comes_back(self):
         self.record("away", "gpio:bench/wake")
