@@ -667,7 +667,7 @@ enum ww_latency {
 			 */
 	WW_LAT_DUT_ASLEEP, /**< what the DUT's own clocks say it slept (BOOTTIME - MONOTONIC) */
 	WW_LAT_ASLEEP_FIRMWARE, /**< last beat (or off) to handoff, where no wake was seen */
-	WW_LAT_COUNT,	   /* of this header; new ones go before it */
+	WW_LAT_COUNT,		/* of this header; new ones go before it */
 	WW_LAT_MAX = 24
 };
 

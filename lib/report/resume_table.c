@@ -78,11 +78,7 @@ static double step_of(double v, int digits)
 
 static int decimals_of(double step)
 {
-	int d = 0;
-
-	for (; step < .999; step *= 10)
-		d++;
-	return d;
+	return step > .5 ? 0 : step > .05 ? 1 : step > .005 ? 2 : 3;
 }
 
 void ww_resume_at_most(struct ww_str *s, double ms)
