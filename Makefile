@@ -51,6 +51,9 @@ LDLIBS := $(shell $(PKGCONF) --libs $(PKGS) 2>/dev/null) $(LDLIBS)
 ifeq ($(SAN),1)
 ALLC += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+ifeq ($(FUZZ),1)
+ALLC += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
+endif
 ifeq ($(WERROR),1)
 ALLC += -Werror
 endif
@@ -74,7 +77,7 @@ FUZZERS := $(FUZZSRC:tests/%.c=$(B)/tests/%)
 BENCHSRC := $(wildcard tests/bench/bench_*.c)
 BENCHES := $(BENCHSRC:tests/%.c=$(B)/tests/%)
 
-.PHONY: all help deps check check-units demo bench fuzz lint format install uninstall clean \
+.PHONY: all help deps check check-units demo bench fuzz fuzzers lint format install uninstall \
         tests static symbols FORCE
 .SECONDARY:
 all: $(BINS) $(SO) $(B)/lib/wakewatt.pc ## library and programs into build/
@@ -147,10 +150,10 @@ $(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $
 $(B)/tests/emu/%: $(B)/obj/tests/emu/%.o
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -o $@ $< -lutil -lm
-$(B)/tests/fuzz/%: tests/fuzz/%.c $(LIBSRC)
+# Only in the configuration that `make fuzz` makes for itself.
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(AR_LIB)
 	@mkdir -p $(@D)
-	clang $(filter-out -fsanitize%,$(ALLC)) -fsanitize=fuzzer,address,undefined -o $@ $< \
-	    $(LIBSRC) $(LDLIBS)
+	$(CC) $(ALLC) -fsanitize=fuzzer -o $@ $< $(AR_LIB) $(LDLIBS)
 
 tests: $(TESTS) $(EMUS) ## build the tests
 deps: ## install what is missing (apt; sudo unless root)
@@ -163,13 +166,15 @@ check-units: tests all ## the unit tests of this configuration
 demo: ## boots a machine that really suspends, and measures it
 	@tests/deps.sh demo
 	@$(MAKE) --no-print-directory all $(B)/static/ttybeat-x86_64
-	@tests/lab/demo.sh
+	@WW_BUILD=$(abspath $(B)) tests/lab/demo.sh
 bench: ## benchmarks, side by side with named peers
 	@tests/deps.sh all
 	@$(MAKE) --no-print-directory all $(BENCHES) $(EMUS)
 	@tests/bench/run.sh $(B)
-fuzz: $(FUZZERS) ## run each fuzzer for FUZZ_SECONDS (20)
-	@tests/fuzz/run.sh $(B)/tests/fuzz
+fuzz: ## run each fuzzer for FUZZ_SECONDS (20)
+	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang FUZZ=1 OPT='-O1 -g' fuzzers
+	@tests/fuzz/run.sh $(B)/fuzz/tests/fuzz
+fuzzers: $(FUZZERS)
 lint: ## formatting, clang-tidy, cppcheck, layers, symbols, man pages
 	@tests/lint.sh
 format: ## clang-format in place
