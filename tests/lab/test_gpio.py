@@ -88,7 +88,8 @@ class Gpio(unittest.TestCase):
         for i, options in enumerate(("active_low=1", "active_low=1&bias=pull-down",
                                      "active_low=1&debounce=200us")):
             uri = "gpio:bench/2?" + options
-            _, said = self.m.run(f"pwrlog record -m '{uri}' -o /tmp/o.wwt --for 1ms")
+            _, said = self.m.run(f"rm -f /tmp/o.wwt; pwrlog record -m '{uri}' "
+                                 "-o /tmp/o.wwt --for 1ms")
             debounced = "debounce" in options
             if debounced and "libgpiod 2" in said:
                 continue
