@@ -179,6 +179,24 @@ class Usbip(unittest.TestCase):
         self.assertLess(gaps[0]["t_lo_ns"], off + 10**7)
         self.assertGreater(gaps[0]["t_hi_ns"], off + 2 * 10**9)
 
+    def test_after_a_killed_recorder(self):
+        chip = self.plugged()
+        self.m.record("killed", f"resumetime record -p '{URI}'")
+        self.listens("killed", chip, latency=1)
+        chip.feed(50)
+        self.m.check("kill -9 $(cat /tmp/killed.pid)")
+        s = chip.wait(queued=0)
+        self.assertGreater(s["unlinked"], 0, "the kernel takes back what the dead one asked for")
+        skip = len(chip.truth())
+        self.m.record("next", f"resumetime record -p '{URI}'")
+        self.listens("next", chip, latency=1)
+        chip.feed(BYTES // 5)
+        chip.wait(waiting=0)
+        trace, _ = self.m.end("next")
+        self.judge("after a killed recorder", trace, chip.truth()[skip:])
+        self.m.wait_for(f"[ -e /dev/ttyUSB0 ] && readlink {DRIVER} | grep -q /ftdi_sio",
+                        "ftdi_sio on its chip again")
+
     def test_event_character(self):
         chip = self.plugged()
         self.m.record("ev", f"resumetime record -p '{URI}&latency=200&event_char=10'")
