@@ -255,10 +255,10 @@ static void print_tables(struct ww_str *s, const struct ww_str *cell, size_t row
 		while (to < COLUMNS) {
 			size_t w = width[to] ? width[to] + 2 : 0;
 
-			if (used && w && (sum + w > WW_RESUME_WIDTH || to == WATTS))
-				break;
-			/* Without watts the energy begins it. */
-			if (used && w && to == JOULES && width[WATTS] == 0)
+			/* The meter's, with or without watts, begin a table unless one is begun. */
+			bool meter = to == WATTS || (to == JOULES && width[WATTS] == 0);
+
+			if (used && w && (sum + w > WW_RESUME_WIDTH || (meter && from == RESULT)))
 				break;
 			sum += w;
 			used += w > 0;

@@ -282,6 +282,11 @@ class LateThaw(Dut):
             _, first = self.truth.around(suspend, wakeup)
             self.assertTrue(holds(r.event(c, "uart"), *first))
             self.assertLess(first[0] - wakeup, 300 * MS, "the UART is back before the tasks")
+        # Nor when it is called what it is not: the line shows a stream.
+        p = subprocess.run([program("resumetime"), "report", "--json", "--mode", "drain",
+                            self.rec["plain"].path], capture_output=True, text=True, check=True)
+        for c in json.loads(p.stdout)["cycles"]:
+            self.assertNotIn("first_beat", c["events_s"])
 
     def test_stamped_modes_find_the_400_ms(self):
         for name in ("stream", "drain", "reopen"):
