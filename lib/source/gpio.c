@@ -11,6 +11,7 @@
 
 #define BATCH	  16
 #define ANCHOR_NS WW_NS_PER_S
+#define QUEUE_NS  (50 * WW_NS_PER_MS)
 
 struct gpio {
 	struct ww_source base;
@@ -227,7 +228,8 @@ static int open_line(struct gpio *g, const struct ww_gpio_line *l, struct ww_err
 /*
  * Debounced, an edge is stamped when the line has been quiet for so long, which
  * the kernel counts in jiffies: rounded up, begun within one, and served by a
- * queue. The coarse clock tells how long one is.
+ * queue that waits its turn on a busy machine. The coarse clock tells how long a
+ * jiffy is.
  */
 static int64_t debounce_delay(int64_t debounce_ns)
 {
@@ -236,7 +238,7 @@ static int64_t debounce_delay(int64_t debounce_ns)
 	if (!debounce_ns)
 		return 0;
 	clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy);
-	return 2 * debounce_ns + 3 * (int64_t)jiffy.tv_nsec;
+	return 2 * debounce_ns + 3 * (int64_t)jiffy.tv_nsec + QUEUE_NS;
 }
 
 static int gpio_open(const struct ww_source_setup *setup, struct ww_uri *uri,
