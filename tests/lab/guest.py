@@ -140,8 +140,9 @@ def gpio_sim_module():
 class Guest(lab.Dut):
     """Only its shell is a DUT's: start(), run(), check(), stop()."""
 
-    def __init__(self, folder, modules, programs):
+    def __init__(self, folder, modules, programs, cpu="max"):
         super().__init__(folder)
+        self.cpu = cpu
         self.modules = modules
         self.programs = dict({p: os.path.join(BUILD, "bin", p) for p in PROGRAMS}, **programs)
 
@@ -153,8 +154,8 @@ class Guest(lab.Dut):
         os.makedirs(self.folder)
         make_image(self.path("guest.cpio"), INIT, self.modules, self.programs)
         self._spawn("qemu", [
-            qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"), "-cpu", "max",
-            "-m", "384", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none",
+            qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"),
+            "-cpu", self.cpu, "-m", "384", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none",
             "-no-reboot", "-kernel", os.path.join(kern, "boot", "vmlinuz-" + release),
             "-initrd", self.path("guest.cpio"),
             "-append", "console=ttyS0,115200 quiet panic=-1",
