@@ -255,10 +255,9 @@ static bool lags(const struct ww_window *w, size_t last, int64_t len)
 /*
  * The line stood still for long, and its stamps tell of nothing like it: every beat that
  * came afterwards was written before. The silence is evidence by itself.
- * k: the beat after the longest pause of the stamps, SIZE_MAX none.
  */
 static bool silent_wire(const struct ww_scan *s, const struct ww_window *w,
-			const struct ww_cycle_in *in, size_t k, struct ww_silence *out)
+			const struct ww_cycle_in *in, struct ww_silence *out)
 {
 	struct ww_silence si = *out;
 	int64_t len;
@@ -267,8 +266,6 @@ static bool silent_wire(const struct ww_scan *s, const struct ww_window *w,
 		return false;
 	len = widest(w, begin(w, in), w->n - 1, 0, &si);
 	if (len < long_pause(s, FOREVER_NS) || !lags(w, si.last, len))
-		return false;
-	if (k != SIZE_MAX && 2000 * (boot_us(&w->beat[k]) - boot_us(&w->beat[k - 1])) > len)
 		return false;
 	si.kind = WW_SIL_WIRE;
 	*out = si;
@@ -283,7 +280,7 @@ static size_t old_until(const struct ww_scan *s, const struct ww_window *w,
 
 	if (in->owed == 0)
 		return 0;
-	if (!silent_wire(s, w, in, SIZE_MAX, &si))
+	if (!silent_wire(s, w, in, &si))
 		return SIZE_MAX;
 	return si.uart + s->ahead + WW_TTY_FIFO;
 }
@@ -304,7 +301,7 @@ void ww_silence_find(const struct ww_scan *s, const struct ww_window *w,
 	k = thawed(s, w, in, old_until(s, w, in), out);
 	if (k == SIZE_MAX || out->kind == WW_SIL_PAUSE) {
 		forever(s, w, in, k, out);
-		if (out->kind == WW_SIL_FOREVER || silent_wire(s, w, in, k, out) || k == SIZE_MAX)
+		if (out->kind == WW_SIL_FOREVER || silent_wire(s, w, in, out) || k == SIZE_MAX)
 			return;
 	}
 	out->first = k;

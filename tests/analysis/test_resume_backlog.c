@@ -52,6 +52,33 @@ static void backlog_outlasts(void **state)
 	done(&f);
 }
 
+/* Long before, the writer had paused: that old pause in the stamps is no thaw. */
+static void old_pause(void **state)
+{
+	struct sim s;
+	struct sim_trace tr;
+	struct sim_sleep *z;
+	struct found f;
+
+	(void)state;
+	slow_stream(&s);
+	s.sleep[s.sleeps++] =
+		(struct sim_sleep){.freeze = s.start + 5 * S, .thaw = s.start + 5 * S + 200 * MS};
+	z = sim_suspend(&s, s.start + 6 * S, 2000, 30);
+	s.end = z->thaw + 3 * S / 2;
+	sim_run(&s);
+	while (s.n > 0 && s.byte[s.n - 1].t > s.end)
+		s.n--;
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	ends(&tr, s.start + 6 * S, z, 1);
+	f = analyse(&tr, NULL);
+	assert_int_equal(only(&f)->result, WW_RES_OK);
+	holds("uart", only(&f)->event[WW_EV_UART], z->uart_on + SLOW_CHAR, 2 * MS);
+	assert_false(seen(only(&f)->event[WW_EV_FIRST_BEAT]));
+	done(&f);
+}
+
 /* The next cycle sleeps before the beats of the first thaw have come: they are not its own. */
 static void backlog_of_another_cycle(void **state)
 {
@@ -286,7 +313,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(backlog_outlasts),    cmocka_unit_test(backlog_of_another_cycle),
 		cmocka_unit_test(no_silence_no_sleep), cmocka_unit_test(rtc),
-		cmocka_unit_test(held_up_stamps),      cmocka_unit_test(stream_named_drain),
+		cmocka_unit_test(old_pause),	       cmocka_unit_test(held_up_stamps),
+		cmocka_unit_test(stream_named_drain),
 
 		cmocka_unit_test(lines_of_three),      cmocka_unit_test(held_up_stream),
 	};
