@@ -331,6 +331,9 @@ static void on_retry(void *ctx, int64_t now, int64_t late)
 		return;
 	}
 	t->state = WW_TRACK_WAITING;
+	/* A line that is heard again and says nothing is silent; a meter gave nothing yet. */
+	if (t->desc->info.kind == WW_SERIAL || t->desc->info.kind == WW_LINE)
+		close_gap(t, now);
 	snprintf(text, sizeof(text), "after %.1f s", (double)(now - t->lost_ns) / 1e9);
 	ww_recorder_put_mark(t->rec, t->index, (struct ww_interval){now, now}, 0, WW_MARK_REPLUGGED,
 			     text);
