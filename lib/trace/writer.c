@@ -222,8 +222,7 @@ int ww_writer_update_source(struct ww_writer *w, const struct ww_source_info *in
 	name = strdup(s.name);
 	if (!name)
 		return ww_fail_nomem(err);
-	/* One pace for all bytes of a source: where it changes, none is claimed. */
-	if (s.transport.char_ns != src->char_ns)
+	if (s.transport.char_ns != src->char_ns) /* one pace for all its bytes, or none */
 		src->char_ns = s.transport.char_ns = 0;
 	rc = w->ops->source(w, &s, true, err);
 	if (rc < 0) {
@@ -457,10 +456,8 @@ int ww_writer_anchor(struct ww_writer *w, const struct ww_anchor *a, struct ww_e
 {
 	int rc = usable(w, err);
 
-	if (rc < 0)
-		return rc;
 	w->new_real_ns = a->real_ns;
-	return broke(w, w->ops->anchor(w, a, err), err);
+	return rc < 0 ? rc : broke(w, w->ops->anchor(w, a, err), err);
 }
 
 int ww_writer_meta(struct ww_writer *w, const char *key, const char *value, struct ww_error *err)
@@ -484,8 +481,7 @@ int ww_writer_commit(struct ww_writer *w, struct ww_error *err)
 		if (rc == 0 && ++s->commits >= TAIL_COMMITS)
 			ww_tail_empty(s);
 	}
-	if (rc == 0)
-		rc = w->ops->commit(w, err);
+	rc = rc == 0 ? w->ops->commit(w, err) : rc;
 	if (rc == 0)
 		w->last_real_ns = w->new_real_ns;
 	return broke(w, rc, err);
