@@ -241,6 +241,7 @@ static void rtc(void **state)
 static void lines_of_three(void **state)
 {
 	struct ww_resume_options opt = {.size = sizeof(opt), .mode = WW_BEAT_DRAIN};
+	static const uint8_t text[] = {'y', '\r', '\n'};
 	const int64_t c = 1041667;
 	struct sim s;
 	struct sim_trace tr;
@@ -251,7 +252,7 @@ static void lines_of_three(void **state)
 	sim_init(&s);
 	for (t = s.start; t < s.start + 5 * S; t += 20 * MS)
 		for (int i = 0; i < 3; i++)
-			sim_put(&s, t + (i + 1) * c, (uint8_t) "y\r\n"[i]);
+			sim_put(&s, t + (i + 1) * c, text[i]);
 	/* Frozen when the first of three had left; the driver sends the rest, tasks thaw later. */
 	sim_put(&s, t + c, 'y');
 	t += 3 * S;
@@ -260,7 +261,7 @@ static void lines_of_three(void **state)
 	thaw = t + 400 * MS;
 	for (t = thaw; t < thaw + 5 * S; t += 20 * MS)
 		for (int i = 0; i < 3; i++)
-			sim_put(&s, t + (i + 1) * c, (uint8_t) "y\r\n"[i]);
+			sim_put(&s, t + (i + 1) * c, text[i]);
 	sim_open(&tr);
 	sim_store(&s, &tr);
 	f = analyse(&tr, &opt);
