@@ -123,6 +123,9 @@ struct ww_scan {
 int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 		 const struct ww_resume_options *opt, struct ww_scan *out, struct ww_error *err);
 void ww_scan_free(struct ww_scan *s);
+/* A line of information, as the decoder gives it; copies it. */
+int ww_scan_told(struct ww_scan *s, struct ww_interval t, const char *key, const char *value,
+		 struct ww_error *err);
 /* Value of the last line of a key that came at or before t (NULL: none). */
 const char *ww_scan_info(const struct ww_scan *s, const char *key, int64_t at_ns);
 

@@ -124,26 +124,12 @@ static void on_other(void *ctx, struct ww_interval t, uint8_t byte)
 static void on_info(void *ctx, struct ww_interval t, const char *key, const char *value)
 {
 	struct scanner *k = ctx;
-	struct ww_scan *s = k->s;
-	struct ww_info_line *line;
 
 	on_byte(k, t, k->dec.t[k->dec.len - 1], '#');
 	if (strcmp(key, "mode") == 0)
 		k->stream = strcmp(value, "stream") == 0;
-	if (k->rc < 0)
-		return;
-	k->rc = ww_grow(&s->info, &s->infos_cap, s->infos, sizeof(*s->info), k->err);
-	if (k->rc < 0)
-		return;
-	line = &s->info[s->infos];
-	*line = (struct ww_info_line){.t = t, .key = strdup(key), .value = strdup(value)};
-	if (!line->key || !line->value) {
-		free(line->key);
-		free(line->value);
-		k->rc = ww_fail_nomem(k->err);
-		return;
-	}
-	s->infos++;
+	if (k->rc >= 0)
+		k->rc = ww_scan_told(k->s, t, key, value, k->err);
 }
 
 /*

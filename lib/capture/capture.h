@@ -93,10 +93,18 @@ enum ww_track_state {
 	WW_TRACK_ENDED = 4
 };
 
+struct ww_dutinfo;
+
+/* NULL for want of memory: the trace is only poorer by it. */
+struct ww_dutinfo *ww_dutinfo_new(struct ww_recorder *rec);
+void ww_dutinfo_feed(struct ww_dutinfo *d, struct ww_interval t, const uint8_t *data, size_t n);
+void ww_dutinfo_free(struct ww_dutinfo *d);
+
 struct ww_track {
 	struct ww_recorder *rec;
-	uint16_t index;	    /* source number in the ring */
-	uint16_t raw_index; /* of its raw bytes, 0xffff none yet */
+	struct ww_dutinfo *dutinfo; /* of a serial line, NULL none yet */
+	uint16_t index;		    /* source number in the ring */
+	uint16_t raw_index;	    /* of its raw bytes, 0xffff none yet */
 	char *uri;
 	char *name;
 	char *label; /* name as stored */

@@ -104,6 +104,10 @@ static void on_bytes(void *ctx, struct ww_interval when, const uint8_t *data, si
 	t->last_ns = when.hi_ns;
 	t->state = WW_TRACK_GIVING;
 	put_bytes(t, t->index, when, data, n);
+	if (!t->dutinfo)
+		t->dutinfo = ww_dutinfo_new(t->rec);
+	if (t->dutinfo)
+		ww_dutinfo_feed(t->dutinfo, when, data, n);
 }
 
 static int put_desc(struct ww_recorder *r, uint16_t index, struct ww_desc *d)
@@ -369,6 +373,7 @@ void ww_track_free(struct ww_track *t)
 		return;
 	close_source(t);
 	ww_timer_free(t->retry);
+	ww_dutinfo_free(t->dutinfo);
 	ww_desc_free(t->desc);
 	free(t->code);
 	free(t->uri);

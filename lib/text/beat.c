@@ -57,9 +57,10 @@ static enum verdict look_beat(const struct ww_beat_decoder *d, size_t k)
 	return DONE;
 }
 
+/* A plus before the '=' goes on with a value. */
 static bool key_char(uint8_t c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '+';
 }
 
 static enum verdict look_info(const struct ww_beat_decoder *d, size_t k)
