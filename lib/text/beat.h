@@ -28,7 +28,7 @@
  * control characters, '*' and '%' are %-escaped, at most 48 bytes as sent; what is
  * longer goes on in lines # KEY+=VALUE * CC \n, which append. (48 bytes are 5 ms at
  * 115200 baud: longer lines would look like starvation.) Keys: info (start,
- * resume: opens a group), beat (1: version of this format), mode, format, period_us,
+ * resume, refused: opens a group), beat (1: version of this format), mode, format, period_us,
  * tty, baud, boot_id, host, kernel, cmdline, board, firmware, clocksource, governor,
  * cpuidle, aspm, mem_sleep, pm_test, suspend_stats (NAME:COUNT, blank separated),
  * wakeup_irq, wakeup_sources, s2idle_residency_us, hw_sleep_us. A key whose file does
