@@ -185,6 +185,12 @@ void ww_tty_info_name(const char *name, struct ww_tty_info *out)
 	name_transport(out);
 }
 
+/* A UNIX98 pseudo-terminal's far end: see the kernel's devices.txt. */
+static bool is_pty(dev_t rdev)
+{
+	return major(rdev) >= 136 && major(rdev) <= 143;
+}
+
 void ww_tty_info_path(const char *path, dev_t rdev, struct ww_tty_info *out)
 {
 	char real[PATH_MAX], link[64], name[64];
@@ -192,8 +198,7 @@ void ww_tty_info_path(const char *path, dev_t rdev, struct ww_tty_info *out)
 
 	last = realpath(path, real) ? strrchr(real, '/') : NULL;
 	ww_tty_info_name(last ? last + 1 : path, out);
-	/* UNIX98 pseudo-terminals: see the kernel's devices.txt. */
-	if (major(rdev) >= 136 && major(rdev) <= 143) {
+	if (is_pty(rdev)) {
 		snprintf(out->transport, sizeof(out->transport), "pty");
 		return;
 	}
@@ -214,7 +219,8 @@ bool ww_in_vm(void)
 	       (slurp("/sys/hypervisor/type", text, sizeof(text)) && *text);
 }
 
-static bool has_open(const char *pid, dev_t rdev)
+/* Pseudo-terminals have numbers of their own in each container. */
+static bool has_open(const char *pid, const struct stat *dev)
 {
 	char dir[64], path[384];
 	struct dirent *e;
@@ -226,7 +232,8 @@ static bool has_open(const char *pid, dev_t rdev)
 	d = opendir(dir);
 	while (d && !found && (e = readdir(d))) {
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		found = stat(path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == rdev;
+		found = stat(path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == dev->st_rdev &&
+			(!is_pty(st.st_rdev) || st.st_dev == dev->st_dev);
 	}
 	if (d)
 		closedir(d);
@@ -247,7 +254,7 @@ bool ww_holder(const char *path, char *out, size_t n)
 	d = opendir("/proc");
 	while (d && !found && (e = readdir(d))) {
 		if (!isdigit((unsigned char)e->d_name[0]) || strcmp(e->d_name, self) == 0 ||
-		    !has_open(e->d_name, st.st_rdev))
+		    !has_open(e->d_name, &st))
 			continue;
 		snprintf(dir, sizeof(dir), "/proc/%.20s", e->d_name);
 		ww_sysfs_read(dir, "comm", comm, sizeof(comm));

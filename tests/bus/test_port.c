@@ -127,6 +127,7 @@ static void test_lock(void **state)
 		int fd = open(p.name, O_RDWR | O_NOCTTY);
 
 		close(p.slave);
+		close(go[1]); /* so that it ends with a test that failed */
 		if (fd < 0 || flock(fd, LOCK_EX) < 0 || write(ready[1], "x", 1) != 1 ||
 		    read(go[0], &b, 1) != 1)
 			_exit(1);
