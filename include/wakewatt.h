@@ -248,13 +248,17 @@ struct ww_mark {
 #define WW_MARK_RESET	     "counter-reset" /* a meter's own register fell back */
 #define WW_MARK_DEVICE	     "device" /* anything else the device said: banner, over-range, stale */
 
+/** Reason of a gap that reading found: its rows are stored, but cannot be unpacked. */
+#define WW_GAP_DAMAGED "damaged block"
+
 /** Loss: between two times `lost` items of a source are missing. */
 struct ww_gap {
 	struct ww_interval t; /**< from ... to */
 	uint32_t source;
 	uint32_t reserved;
 	int64_t lost;	    /**< items lost, -1 unknown */
-	const char *reason; /**< "unplugged", "queue full", "silent", "overrun", "sequence" */
+	const char *reason; /**< "unplugged", "queue full", "silent", "overrun", "sequence",
+			       "damaged block" */
 };
 
 /* ------------------------------------------------------------------ writing */
@@ -379,6 +383,11 @@ WW_API const char *ww_trace_meta(const struct ww_trace *t, const char *key);
 /** i-th meta entry in the order of keys. @return 1, or 0 past the end. */
 WW_API int ww_trace_meta_at(const struct ww_trace *t, size_t i, const char **key,
 			    const char **value);
+/**
+ * i-th warning: rows that cannot be read (they are a gap WW_GAP_DAMAGED too, which
+ * cursors pass over), a log that is missing. An index never changes; NULL past the end.
+ */
+WW_API const char *ww_trace_warning(const struct ww_trace *t, size_t i);
 /** Smallest lo and greatest hi of all records; lo > hi if there are none. */
 WW_API struct ww_interval ww_trace_span(const struct ww_trace *t);
 /**
@@ -785,7 +794,8 @@ struct ww_export_options {
 
 /**
  * Write records, one a line, to a descriptor, in the order of time (see
- * wwtrace-export(1)). @return number of records, negative error
+ * wwtrace-export(1)). @return number of records; -EBADMSG after the rest was written
+ * where rows of an exported source are damaged; another negative error
  */
 WW_API int64_t ww_export(struct ww_trace *t, const struct ww_export_options *opt, int fd,
 			 struct ww_error *err);

@@ -137,6 +137,16 @@ static int seek(struct ww_cursor *c, sqlite3 *db, struct ww_error *err)
 	return first >= 0;
 }
 
+/* Rows that cannot be read are a gap: the load of the trace has said so. */
+static void pass_damage(struct ww_cursor *c)
+{
+	int64_t sound = ww_damage_pass(c->t, c->source, c->pos);
+
+	if (sound != c->pos)
+		c->offset = 0;
+	c->pos = sound;
+}
+
 /* Get the block with row pos. @return 1, 0 none for now */
 static int load(struct ww_cursor *c, struct ww_error *err)
 {
@@ -149,6 +159,8 @@ static int load(struct ww_cursor *c, struct ww_error *err)
 	rc = ww_trace_db(t, &db, err);
 	if (rc == 0)
 		rc = seek(c, db, err);
+	if (rc > 0)
+		pass_damage(c);
 	if (rc <= 0 || c->pos >= t->extent[c->index].rows)
 		return rc < 0 ? rc : 0;
 	rc = 0;

@@ -11,7 +11,7 @@ static double number(sqlite3_stmt *st, int column)
 }
 
 /* Room for one more at the end of a list that doubles. */
-static void *room(void *list, size_t n, size_t each, struct ww_error *err)
+void *ww_list_room(void *list, size_t n, size_t each, struct ww_error *err)
 {
 	void *p = list;
 
@@ -165,7 +165,7 @@ static int reload_fixed(struct ww_trace *t, struct ww_error *err)
 }
 
 /* Ends that are open do not stretch the span. */
-static void stretch(struct ww_trace *t, int64_t lo, int64_t hi)
+void ww_trace_stretch(struct ww_trace *t, int64_t lo, int64_t hi)
 {
 	struct ww_interval *s = &t->span;
 	int64_t a = lo == WW_TIME_MIN ? hi : lo, b = hi == WW_TIME_MAX ? lo : hi;
@@ -182,7 +182,7 @@ static void stretch(struct ww_trace *t, int64_t lo, int64_t hi)
 
 static int take_mark(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
 {
-	struct ww_mark *list = room(t->mark, t->marks, sizeof(*list), err), *m;
+	struct ww_mark *list = ww_list_room(t->mark, t->marks, sizeof(*list), err), *m;
 
 	if (!list)
 		return -ENOMEM;
@@ -196,36 +196,45 @@ static int take_mark(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
 	m->text = ww_arena_text(&t->grown, ww_db_text(st, 6));
 	if (!m->kind || !m->text)
 		return ww_fail_nomem(err);
-	stretch(t, m->t.lo_ns, m->t.hi_ns);
+	ww_trace_stretch(t, m->t.lo_ns, m->t.hi_ns);
 	t->mark_id = sqlite3_column_int64(st, 0);
 	t->marks++;
 	return 0;
 }
 
-static int take_gap(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
+int ww_trace_add_gap(struct ww_trace *t, const struct ww_gap *gap, struct ww_error *err)
 {
-	struct ww_gap *list = room(t->gap, t->gaps, sizeof(*list), err), *g;
+	struct ww_gap *list = ww_list_room(t->gap, t->gaps, sizeof(*list), err), *g;
 
 	if (!list)
 		return -ENOMEM;
 	t->gap = list;
 	g = &list[t->gaps];
-	*g = (struct ww_gap){.source = (uint32_t)sqlite3_column_int64(st, 1)};
-	g->t.lo_ns = sqlite3_column_int64(st, 2);
-	g->t.hi_ns = sqlite3_column_int64(st, 3);
-	g->lost = sqlite3_column_int64(st, 4);
-	g->reason = ww_arena_text(&t->grown, ww_db_text(st, 5));
+	*g = *gap;
+	g->reason = ww_arena_text(&t->grown, gap->reason);
 	if (!g->reason)
 		return ww_fail_nomem(err);
-	stretch(t, g->t.lo_ns, g->t.hi_ns);
-	t->gap_id = sqlite3_column_int64(st, 0);
+	ww_trace_stretch(t, g->t.lo_ns, g->t.hi_ns);
 	t->gaps++;
 	return 0;
 }
 
+static int take_gap(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
+{
+	struct ww_gap g = {.source = (uint32_t)sqlite3_column_int64(st, 1),
+			   .t = {sqlite3_column_int64(st, 2), sqlite3_column_int64(st, 3)},
+			   .lost = sqlite3_column_int64(st, 4),
+			   .reason = ww_db_text(st, 5)};
+	int rc = ww_trace_add_gap(t, &g, err);
+
+	if (rc == 0)
+		t->gap_id = sqlite3_column_int64(st, 0);
+	return rc;
+}
+
 static int take_anchor(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
 {
-	struct ww_anchor *list = room(t->anchor, t->anchors, sizeof(*list), err), *a;
+	struct ww_anchor *list = ww_list_room(t->anchor, t->anchors, sizeof(*list), err), *a;
 
 	if (!list)
 		return -ENOMEM;
@@ -260,52 +269,6 @@ static int load_grown(struct ww_trace *t, struct ww_error *err)
 			      "SELECT id, boot_ns, mono_ns, real_ns, width_ns, adj_state,"
 			      " adj_freq_ppb, adj_maxerror_ns FROM clock WHERE id > ? ORDER BY id",
 			      t->anchor_id, take_anchor, err);
-	return rc;
-}
-
-/* How far the rows of one source go, from the last block that was seen on. */
-static int look_at_blocks(struct ww_trace *t, sqlite3_stmt *st, uint32_t id, struct ww_extent *e,
-			  struct ww_error *err)
-{
-	int code, rc = 0;
-
-	sqlite3_bind_int64(st, 1, id);
-	sqlite3_bind_int64(st, 2, e->tail_first);
-	while ((code = sqlite3_step(st)) == SQLITE_ROW) {
-		struct ww_block_head h;
-
-		ww_block_head_read(st, &h);
-		if (h.first > e->tail_first)
-			e->tail_items = e->items;
-		e->tail_first = h.first;
-		e->rows = ww_add_sat(h.first, h.n);
-		e->items = ww_add_sat(e->tail_items, h.items);
-		stretch(t, h.lo, h.hi);
-	}
-	if (code != SQLITE_DONE)
-		rc = ww_db_fail(t->db, t->path, err);
-	sqlite3_reset(st);
-	return rc;
-}
-
-static int load_extents(struct ww_trace *t, struct ww_error *err)
-{
-	struct ww_extent *list = realloc(t->extent, (t->sources + 1) * sizeof(*list));
-	sqlite3_stmt *st = NULL;
-	int rc;
-
-	if (!list)
-		return ww_fail_nomem(err);
-	t->extent = list;
-	for (; t->extents < t->sources; t->extents++)
-		list[t->extents] = (struct ww_extent){0};
-	rc = ww_db_prepare(t->db, t->path,
-			   "SELECT " WW_BLOCK_HEAD " FROM block WHERE source = ?1 AND first >= ?2"
-			   " ORDER BY first",
-			   &st, err);
-	for (size_t i = 0; rc == 0 && i < t->sources; i++)
-		rc = look_at_blocks(t, st, t->source[i].id, &list[i], err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -375,7 +338,7 @@ int ww_trace_load(struct ww_trace *t, struct ww_error *err)
 	if (rc == 0)
 		rc = load_grown(t, err);
 	if (rc == 0)
-		rc = load_extents(t, err);
+		rc = ww_extents_load(t, err);
 	sqlite3_exec(t->db, "COMMIT", NULL, NULL, NULL);
 	if (rc < 0) {
 		t->version = -1;

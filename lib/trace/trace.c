@@ -136,6 +136,7 @@ void ww_trace_close(struct ww_trace *t)
 	free(t->mark);
 	free(t->gap);
 	free(t->anchor);
+	free(t->damage);
 	free(t->path);
 	free(t);
 }
@@ -218,6 +219,13 @@ int ww_trace_meta_at(const struct ww_trace *t, size_t i, const char **key, const
 	*key = t->meta[i].key;
 	*value = t->meta[i].value;
 	return 1;
+}
+
+const char *ww_trace_warning(const struct ww_trace *t, size_t i)
+{
+	if (t->log && i-- == 0)
+		return t->log;
+	return i < t->damages ? t->damage[i].text : NULL;
 }
 
 struct ww_interval ww_trace_span(const struct ww_trace *t)

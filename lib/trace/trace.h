@@ -19,6 +19,19 @@ struct ww_extent {
 	int64_t items;
 	int64_t tail_first; /* first row of its last block: where the next look begins */
 	int64_t tail_items; /* items before that block */
+	bool tail_bad;	    /* that block is damaged */
+	bool heard;	    /* a sound block was seen, until: */
+	int64_t heard_ns;
+};
+
+/* Rows that cannot be read: a gap of the trace, and a sentence of warning. */
+struct ww_damage {
+	uint32_t source;
+	int64_t first; /* rows [first, end) of the source */
+	int64_t end;
+	size_t gap;	  /* index in the list of gaps */
+	const char *why;  /* what is wrong with the first block */
+	const char *text; /* the sentence, once the span is known */
 };
 
 struct ww_meta {
@@ -58,6 +71,9 @@ struct ww_trace {
 	size_t gaps;
 	struct ww_anchor *anchor;
 	size_t anchors;
+	const char *log; /* what is said where the file's log was not found; or NULL */
+	struct ww_damage *damage;
+	size_t damages;
 	int64_t mark_id, gap_id, anchor_id; /* last read */
 	struct ww_interval span;
 };
@@ -70,6 +86,17 @@ int ww_trace_check_kind(struct ww_trace *t, struct ww_error *err);
 bool ww_recorder_lives(sqlite3 *db);
 /* load.c: take over what is new, in one read transaction. @return 1 something new, 0 not */
 int ww_trace_load(struct ww_trace *t, struct ww_error *err);
+/* A list that doubles: room for one more behind n. NULL: no memory, the list stays. */
+void *ww_list_room(void *list, size_t n, size_t each, struct ww_error *err);
+int ww_trace_add_gap(struct ww_trace *t, const struct ww_gap *gap, struct ww_error *err);
+void ww_trace_stretch(struct ww_trace *t, int64_t lo, int64_t hi);
+/*
+ * extent.c: how far the rows go now. Each new block is unpacked once, so that gaps and
+ * warnings are known before anybody reads.
+ */
+int ww_extents_load(struct ww_trace *t, struct ww_error *err);
+/* First row from `pos` on that is not in a damaged block. */
+int64_t ww_damage_pass(const struct ww_trace *t, uint32_t source, int64_t pos);
 /* trace.c: the connection, opened again if it was let go of. */
 int ww_trace_db(struct ww_trace *t, sqlite3 **db, struct ww_error *err);
 /* Let go of the file after a call, unless it may be held. */
