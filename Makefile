@@ -63,7 +63,7 @@ LIBSRC  := $(wildcard lib/*/*.c)
 LIBOBJ  := $(LIBSRC:%.c=$(B)/obj/%.o)
 SO      := $(B)/lib/libwakewatt.so.$(VERSION)
 AR_LIB  := $(B)/lib/libwakewatt.a
-COMMON  := $(B)/obj/tools/common.o $(B)/obj/tools/recording.o
+COMMON  := $(patsubst %,$(B)/obj/tools/%.o,common keys live reading recording)
 PROGS   := pwrlog resumetime wwtrace
 BINS    := $(PROGS:%=$(B)/bin/%) $(B)/bin/ttybeat
 MAN     := $(wildcard tools/man/*.[1-8])

@@ -9,16 +9,27 @@
 #include <string.h>
 
 const char *tool_name = "wakewatt";
+bool tool_partial, tool_line_open;
 static char name_buffer[64];
 
-static int usage(FILE *f, const char *program, const char *summary,
-		 const struct tool_command *commands)
+/* The last word on a program's exit: what it printed must have arrived. */
+static int finish(int rc)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		if (rc == TOOL_OK)
+			tool_say("standard output: %s", strerror(errno ? errno : EIO));
+		return rc == TOOL_OK ? TOOL_FAILED : rc;
+	}
+	return rc == TOOL_OK && tool_partial ? TOOL_FAILED : rc;
+}
+
+static void usage(FILE *f, const char *program, const char *summary,
+		  const struct tool_command *commands)
 {
 	fprintf(f, "%s: %s\n\nusage: %s COMMAND [OPTIONS]\n\n", program, summary, program);
 	for (const struct tool_command *c = commands; c->name; c++)
 		fprintf(f, "  %-10s %s\n", c->name, c->summary);
 	fprintf(f, "\n'%s COMMAND --help' tells the options, man %s the rest.\n", program, program);
-	return f == stdout && (fflush(f) != 0 || ferror(f)) ? TOOL_FAILED : TOOL_OK;
 }
 
 int tool_main(int argc, char **argv, const char *program, const char *summary,
@@ -30,11 +41,13 @@ int tool_main(int argc, char **argv, const char *program, const char *summary,
 		return TOOL_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0)
-		return usage(stdout, program, summary, commands);
+	    strcmp(argv[1], "help") == 0) {
+		usage(stdout, program, summary, commands);
+		return finish(TOOL_OK);
+	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		printf("%s %s (%s)\n", program, ww_version(), ww_features());
-		return fflush(stdout) != 0 ? TOOL_FAILED : TOOL_OK;
+		return finish(TOOL_OK);
 	}
 	if (ww_abi() != WW_ABI) {
 		tool_say("this program needs libwakewatt with interface %d, found %d (version %s)",
@@ -47,13 +60,16 @@ int tool_main(int argc, char **argv, const char *program, const char *summary,
 		snprintf(name_buffer, sizeof(name_buffer), "%s %s", program, c->name);
 		tool_name = name_buffer;
 		opterr = 0;
-		return c->run(argc - 1, argv + 1);
+		return finish(c->run(argc - 1, argv + 1));
 	}
 	return tool_usage_error("no command '%s'", argv[1]);
 }
 
 static void say(const char *fmt, va_list ap)
 {
+	if (tool_line_open)
+		fputs("\r\033[K", stderr);
+	tool_line_open = false;
 	fprintf(stderr, "%s: ", tool_name);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
@@ -116,8 +132,11 @@ int tool_open_trace(const char *path, struct ww_trace **out)
 		tool_say("%s", err.text);
 		if (ww_trace_source_count(*out) == 0) {
 			ww_trace_close(*out);
+			*out = NULL;
 			return TOOL_FAILED;
 		}
+		tool_say("what follows is of the part before that");
+		tool_partial = true;
 	}
 	return 0;
 }

@@ -12,6 +12,10 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
 /* "pwrlog record", for messages. */
 extern const char *tool_name;
+/* A stream broke off: its report is printed, but the exit status is TOOL_FAILED. */
+extern bool tool_partial;
+/* The terminal's cursor is behind a live line: the next sentence wipes it first. */
+extern bool tool_line_open;
 
 struct tool_command {
 	const char *name;

@@ -31,7 +31,7 @@ static int summary(const struct recording *r)
 	char *text = NULL;
 	int rc = 0;
 
-	if (!r->path[0])
+	if (!r->path[0] || !r->started)
 		return TOOL_OK;
 	rc = ww_trace_open(r->path, &t, &err);
 	if (rc == 0)
@@ -57,13 +57,14 @@ static int parse(int argc, char **argv, struct recording *r, struct sources *s)
 						{"no-realtime", no_argument, NULL, 'N'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
-	struct ww_error err = {0};
 	int c;
 
 	while ((c = getopt_long(argc, argv, ":m:g:o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'm':
 		case 'g':
+			if (c == 'g' && !recording_is_line(optarg))
+				return TOOL_USAGE;
 			if (s->n == RECORDING_SOURCES)
 				return tool_usage_error("more than %d sources", RECORDING_SOURCES);
 			s->uri[s->n++] = optarg;
@@ -72,12 +73,12 @@ static int parse(int argc, char **argv, struct recording *r, struct sources *s)
 			r->out = optarg;
 			break;
 		case 'f':
-			if (ww_duration_parse(optarg, &r->for_ns, &err) < 0)
-				return tool_usage_error("--for: %s", err.text);
+			if (!recording_duration("for", optarg, &r->for_ns))
+				return TOOL_USAGE;
 			break;
 		case 'e':
-			if (ww_duration_parse(optarg, &r->every_ns, &err) < 0)
-				return tool_usage_error("--every: %s", err.text);
+			if (!recording_duration("every", optarg, &r->every_ns))
+				return TOOL_USAGE;
 			break;
 		case 's':
 			if (!recording_form(r, optarg))
@@ -102,7 +103,7 @@ static int parse(int argc, char **argv, struct recording *r, struct sources *s)
 	if (s->n == 0)
 		return tool_usage_error(
 			"name a meter with -m URI; 'pwrlog list' tells which are there");
-	return TOOL_OK;
+	return recording_check(r) < 0 ? TOOL_OK : TOOL_USAGE;
 }
 
 int pwrlog_record(int argc, char **argv)

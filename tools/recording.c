@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+#include "keys.h"
+#include "live.h"
+#include "reading.h"
 #include "recording.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LIVE_NS INT64_C(250000000)
-
-struct keys {
-	bool on;
-	bool typed; /* a terminal: nothing is read while the program is in the background */
-	size_t n;
-	char line[512];
-};
+/* Ended by hand before this: no meter needs to have said anything. */
+#define EARLY_NS INT64_C(2000000000)
 
 bool recording_form(struct recording *r, const char *word)
 {
@@ -39,16 +38,72 @@ FILE *recording_report_to(const struct recording *r)
 	return r->path[0] ? stdout : stderr;
 }
 
-/* pwrlog-20260131-142500.wwt, in the folder one is in. */
+bool recording_duration(const char *option, const char *text, int64_t *ns)
+{
+	struct ww_error err = {0};
+
+	if (ww_duration_parse(text, ns, &err) < 0)
+		tool_usage_error("--%s: %s", option, err.text);
+	else if (*ns <= 0)
+		tool_usage_error("--%s: a time longer than nothing, such as 30s, not '%s'", option,
+				 text);
+	else
+		return true;
+	return false;
+}
+
+int recording_check(const struct recording *r)
+{
+	if (r->form && (!r->out || strcmp(r->out, "-") != 0))
+		return tool_usage_error("--stream is the form of a stream: it needs '-o -'%s",
+					r->out ? ", not a file" : "");
+	return -1;
+}
+
+bool recording_is_line(const char *uri)
+{
+	if (strncmp(uri, "gpio:", 5) == 0)
+		return true;
+	tool_usage_error("-g takes a GPIO line such as gpio:gpiochip0/17, not '%s' (a meter is "
+			 "named with -m)",
+			 uri);
+	return false;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+/*
+ * pwrlog-20260131-142500.wwt, in the folder one is in; -2 and so on for those of the
+ * same second. The folder is locked until the file is there; who finds it locked does
+ * not wait, but takes a name that nobody else can have.
+ */
 static void default_name(struct recording *r)
 {
+	char stem[64], when[32];
 	time_t now = time(NULL);
 	struct tm tm;
 
 	localtime_r(&now, &tm);
-	snprintf(r->path, sizeof(r->path), "%.*s-", (int)strcspn(r->program, " "), r->program);
-	strftime(r->path + strlen(r->path), sizeof(r->path) - strlen(r->path), "%Y%m%d-%H%M%S.wwt",
-		 &tm);
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	snprintf(stem, sizeof(stem), "%.*s-%s", (int)strcspn(r->program, " "), r->program, when);
+	snprintf(r->path, sizeof(r->path), "%s.wwt", stem);
+	r->name_lock = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r->name_lock >= 0 && flock(r->name_lock, LOCK_EX | LOCK_NB) < 0)
+		snprintf(r->path, sizeof(r->path), "%s-%d.wwt", stem, (int)getpid());
+	for (int i = 2; i < 1000 && exists(r->path); i++)
+		snprintf(r->path, sizeof(r->path), "%s-%d.wwt", stem, i);
+}
+
+static void unlock_name(struct recording *r)
+{
+	if (r->name_lock >= 0)
+		close(r->name_lock);
+	r->name_lock = -1;
 }
 
 /*
@@ -72,6 +127,7 @@ int recording_open(struct recording *r)
 					  .raw = r->raw};
 	struct ww_error err = {0};
 
+	r->name_lock = -1;
 	if (r->out && strcmp(r->out, "-") == 0) {
 		opt.form = r->form ? r->form : WW_FORM_JSONL;
 		opt.fd = STDOUT_FILENO;
@@ -91,190 +147,176 @@ int recording_open(struct recording *r)
 	return ww_recorder_new(&opt, &r->rec, &err) < 0 ? tool_fail(&err) : TOOL_OK;
 }
 
+/* A file is no meter: what may have been meant instead. */
+static bool is_file(const char *uri)
+{
+	struct stat st;
+	size_t n = strlen(uri);
+
+	if (stat(uri, &st) == 0 ? !S_ISREG(st.st_mode)
+				: n < 4 || strcmp(uri + n - 4, ".wwt") != 0 || strchr(uri, ':'))
+		return false;
+	tool_say("%s: a file, not a port; the records of a trace are played again with replay:%s, "
+		 "and a report of it is printed by pwrlog stat",
+		 uri, uri);
+	return true;
+}
+
 uint32_t recording_add(struct recording *r, const char *uri, const char *name)
 {
 	struct ww_error err = {0};
-	int id = ww_recorder_add(r->rec, uri, name, &err);
+	int id;
 
+	if (is_file(uri))
+		return 0;
+	id = ww_recorder_add(r->rec, uri, name, &err);
 	if (id < 0) {
 		tool_fail(&err);
 		return 0;
 	}
-	if (strncmp(uri, "manual:", 7) == 0 && !r->manual)
-		r->manual = (uint32_t)id;
+	if (strncmp(uri, "manual:", 7) == 0 && r->manuals < RECORDING_SOURCES)
+		r->manual[r->manuals++] = (uint32_t)id;
 	return (uint32_t)id;
 }
 
-/* -------------------------------------------------------------- the live line */
+/* ------------------------------------------------------------- what is typed */
 
-static void live_value(char *buf, size_t n, const struct ww_live *l)
+/* The k-th source that is typed into: it has one channel. */
+static bool manual_at(const struct recording *r, size_t k, struct ww_live *l)
 {
-	static const char *const state[] = {"waiting", "", "silent", "unplugged", "ended"};
-	int decimals = l->resolution > 0 && l->resolution < 1
-			       ? (int)ceil(-log10(l->resolution) - 1e-9)
-			       : (l->resolution >= 1 ? 0 : 3);
-
-	if (l->kind == WW_SERIAL)
-		snprintf(buf, n, "  %s %llu B%s%s", l->source, (unsigned long long)l->n,
-			 l->state == 1 ? "" : " ", state[l->state]);
-	else if (isnan(l->value))
-		snprintf(buf, n, "  %s %s %s", l->source, l->channel,
-			 l->state == 1 ? "-" : state[l->state]);
-	else if (strcmp(l->unit, "1") == 0)
-		snprintf(buf, n, "  %s %s %.*f", l->source, l->channel, decimals, l->value);
-	else
-		snprintf(buf, n, "  %s %.*f %s", l->source, decimals, l->value, l->unit);
+	for (size_t i = 0; ww_recorder_live(r->rec, i, l) == 1; i++)
+		if (l->kind == WW_MANUAL && k-- == 0)
+			return true;
+	return false;
 }
 
-static void live_line(const struct recording *r, int64_t start)
+/* "meter2: 40.5" is for meter2, where there are several; without a name for the first. */
+static char *whose(const struct recording *r, char *line, size_t *k)
 {
 	struct ww_live l;
-	const char *phase;
-	char piece[96];
-	size_t width = 12;
 
-	fprintf(stderr, "\r%8.1f s", (double)(ww_clock_now_ns() - start) / 1e9);
-	if (r->campaign) {
-		uint32_t n = ww_campaign_progress(r->campaign, &phase);
+	*k = 0;
+	for (size_t i = 0; r->manuals > 1 && manual_at(r, i, &l); i++) {
+		size_t n = strlen(l.source);
 
-		fprintf(stderr, "  cycle %u %s", n, phase);
-		width += 10 + strlen(phase);
+		if (strncmp(line, l.source, n) != 0 || line[n] != ':')
+			continue;
+		*k = i;
+		line += n + 1;
+		return line + strspn(line, " \t");
 	}
-	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++) {
-		live_value(piece, sizeof(piece), &l);
-		if (width + strlen(piece) > 100)
-			break;
-		width += strlen(piece);
-		fputs(piece, stderr);
-	}
-	fputs("  \033[K", stderr);
+	return line;
 }
 
-/* ------------------------------------------------------------------- keys */
-
-/* A number that ends where the word ends. */
-static bool number(const char *s, double *v)
+static void say_several(const struct recording *r)
 {
-	char *end;
+	struct ww_live first, last;
 
-	*v = strtod(s, &end);
-	while (isspace((unsigned char)*end))
-		end++;
-	return end != s && *end == '\0' && isfinite(*v);
+	if (r->manuals > 1 && manual_at(r, 0, &first) && manual_at(r, r->manuals - 1, &last))
+		tool_say("%zu meters are typed: '%s: 40.5' is a reading of %s; a line without a "
+			 "name is of %s",
+			 r->manuals, last.source, last.source, first.source);
 }
 
-/*
- * What a person types for a meter with only a display: "READING", "READING LABEL",
- * "LABEL, READING" or "LABEL READING". @return false if there is no number in it
- */
-static bool split_reading(char *line, double *value, const char **label)
+static void take_mark(struct recording *r, const char *text)
 {
-	char *cut = line + strcspn(line, " \t,;"), *last;
-	char keep = *cut;
-
-	*label = "";
-	if (number(line, value))
-		return true;
-	*cut = '\0';
-	if (number(line, value)) {
-		cut++;
-		*label = cut + strspn(cut, " \t,;");
-		return true;
-	}
-	*cut = keep;
-	last = line + strlen(line);
-	while (last > line && !strchr(" \t,;", last[-1]))
-		last--;
-	if (last == line || !number(last, value))
-		return false;
-	for (cut = last; cut > line && strchr(" \t,;", cut[-1]); cut--)
-		;
-	*cut = '\0';
-	*label = line;
-	return true;
-}
-
-static void take_line(struct recording *r, char *line)
-{
-	struct ww_mark m = {.kind = WW_MARK_LABEL, .text = line};
+	struct ww_mark m = {.kind = WW_MARK_LABEL, .text = text};
 	struct ww_error err = {0};
-	const char *label;
-	double value;
-	size_t n = strlen(line);
+	size_t n = strlen(text);
+
+	if (n == 0)
+		return;
+	if (ww_recorder_mark(r->rec, &m, &err) < 0)
+		tool_fail(&err);
+	else
+		tool_say("mark '%s'%s", text,
+			 r->manuals && isdigit((unsigned char)text[n - 1])
+				 ? " (no reading: one goes behind a comma)"
+				 : "");
+}
+
+static void take_reading(struct recording *r, size_t k, const struct reading *got)
+{
+	struct ww_error err = {0};
+	struct ww_live l;
+
+	if (ww_recorder_type(r->rec, r->manual[k], got->value, got->label, &err) < 0) {
+		tool_fail(&err);
+		return;
+	}
+	/* What was stored, not what was typed: a number may have had too many digits. */
+	if (!manual_at(r, k, &l))
+		return;
+	tool_say("%s%sreading %.15g%s%s%s%s%s", r->manuals > 1 ? l.source : "",
+		 r->manuals > 1 ? ": " : "", l.value, strcmp(l.unit, "1") ? " " : "",
+		 strcmp(l.unit, "1") ? l.unit : "", *got->label ? ", label '" : "", got->label,
+		 *got->label ? "'" : "");
+}
+
+static void take_line(void *ctx, char *line, bool cut)
+{
+	struct recording *r = ctx;
+	struct reading got = {0};
+	struct ww_live l = {0};
+	size_t n = strlen(line), k;
 
 	while (n > 0 && isspace((unsigned char)line[n - 1]))
 		line[--n] = '\0';
 	line += strspn(line, " \t");
-	m.text = line;
+	if (cut)
+		tool_say("the line was cut after %zu bytes: a label is no longer than that", n);
 	if (!*line)
 		return;
-	if (r->manual && split_reading(line, &value, &label)) {
-		if (ww_recorder_type(r->rec, r->manual, value, label, &err) < 0)
-			tool_fail(&err);
-		else
-			tool_say("reading %g%s%s", value, *label ? ", " : "", label);
+	if (r->manuals == 0) {
+		take_mark(r, line);
 		return;
 	}
-	if (ww_recorder_mark(r->rec, &m, &err) < 0)
-		tool_fail(&err);
-	else
-		tool_say("mark '%s'", line);
-}
-
-/* @return false at the end of the input */
-static bool take_keys(struct recording *r, struct keys *k)
-{
-	char buf[256];
-	ssize_t n = read(STDIN_FILENO, buf, sizeof(buf));
-
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return true;
-	if (n <= 0) {
-		k->line[k->n] = '\0';
-		take_line(r, k->line);
-		return false;
+	line = whose(r, line, &k);
+	if (!manual_at(r, k, &l))
+		return;
+	switch (reading_parse(line, l.unit, &got)) {
+	case READING_VALUE:
+		take_reading(r, k, &got);
+		break;
+	case READING_MARK:
+		take_mark(r, got.label);
+		break;
+	case READING_REFUSED:
+		tool_say("not taken: %s", got.why);
 	}
-	for (ssize_t i = 0; i < n; i++) {
-		if (buf[i] == '\n') {
-			k->line[k->n] = '\0';
-			k->n = 0;
-			take_line(r, k->line);
-		} else if (k->n < sizeof(k->line) - 1) {
-			k->line[k->n++] = buf[i];
-		}
-	}
-	return true;
-}
-
-/* Marks come from a terminal or a pipe; a file or /dev/null is somebody else's. */
-static struct keys keys_open(const struct recording *r)
-{
-	struct keys k = {.typed = isatty(STDIN_FILENO) != 0};
-	struct stat st;
-
-	k.on = k.typed || r->manual ||
-	       (fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
-	return k;
-}
-
-static bool keys_ready(const struct keys *k)
-{
-	return k->on && (!k->typed || tcgetpgrp(STDIN_FILENO) == getpgrp());
 }
 
 /* ------------------------------------------------------------------- the run */
 
 static int signals_open(void)
 {
+	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT};
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
+		sigaddset(&set, which[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* @return true: the end was asked for */
+static bool take_signal(int fd, struct keys *keys)
+{
+	struct signalfd_siginfo s;
+
+	if (read(fd, &s, sizeof(s)) != (ssize_t)sizeof(s))
+		return false;
+	if (s.ssi_signo != SIGTSTP && s.ssi_signo != SIGCONT)
+		return true;
+	if (s.ssi_signo == SIGTSTP) {
+		live_wipe();
+		keys_close(keys);
+		raise(SIGSTOP);
+	}
+	keys_resumed(keys);
+	return false;
 }
 
 static bool only_manual(const struct recording *r)
@@ -284,7 +326,7 @@ static bool only_manual(const struct recording *r)
 	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++)
 		if (l.kind != WW_MANUAL)
 			return false;
-	return r->manual != 0;
+	return r->manuals != 0;
 }
 
 static void say_warnings(const struct recording *r, size_t *said)
@@ -307,50 +349,59 @@ static int dispatch(struct recording *r, struct ww_error *err)
 	return rc;
 }
 
+/* Milliseconds until something is due by the clock alone. */
+static int wait_ms(const struct recording *r, bool live, int64_t now)
+{
+	int64_t wait = live ? LIVE_NS : 1000000000, left = r->start_ns + r->for_ns - now;
+
+	if (r->for_ns && left < wait)
+		wait = left > 0 ? left : 0;
+	return (int)((wait + 999999) / 1000000);
+}
+
+/* One turn. @return 1 going on, 0 the end, negative an error */
+static int turn(struct recording *r, int sig_fd, struct keys *keys, struct ww_error *err)
+{
+	bool live = live_here();
+	struct pollfd p[4] = {
+		{.fd = ww_recorder_fd(r->rec), .events = POLLIN},
+		{.fd = sig_fd, .events = POLLIN},
+		{.fd = keys_fd(keys), .events = POLLIN},
+		{.fd = r->campaign ? ww_campaign_fd(r->campaign) : -1, .events = POLLIN},
+	};
+	int rc;
+
+	poll(p, 4, wait_ms(r, live, ww_clock_now_ns()));
+	rc = dispatch(r, err);
+	if (p[1].revents && take_signal(sig_fd, keys)) {
+		r->interrupted = true;
+		return rc < 0 ? rc : 0;
+	}
+	if (p[2].revents && !keys_take(keys, take_line, r) && only_manual(r))
+		return rc < 0 ? rc : 0;
+	if (live && p[2].revents)
+		live_draw(r, r->start_ns, keys->line, keys->n);
+	return rc > 0 && r->for_ns && ww_clock_now_ns() - r->start_ns >= r->for_ns ? 0 : rc;
+}
+
 static int run(struct recording *r, int sig_fd, struct ww_error *err)
 {
-	struct keys keys = keys_open(r);
-	bool live = isatty(STDERR_FILENO) != 0;
-	int64_t start = ww_clock_now_ns(), next = start;
+	struct keys keys;
+	int64_t next = r->start_ns;
 	size_t said = 0;
 	int rc = 1;
 
+	keys_open(&keys, r->manuals > 0, isatty(STDERR_FILENO) != 0);
 	while (rc > 0) {
-		int64_t now = ww_clock_now_ns();
-		struct pollfd p[4] = {
-			{.fd = ww_recorder_fd(r->rec), .events = POLLIN},
-			{.fd = sig_fd, .events = POLLIN},
-			{.fd = keys_ready(&keys) ? STDIN_FILENO : -1, .events = POLLIN},
-			{.fd = r->campaign ? ww_campaign_fd(r->campaign) : -1, .events = POLLIN},
-		};
-		int wait = live ? (int)(LIVE_NS / 1000000) : 1000;
-
-		if (r->for_ns && start + r->for_ns - now < (int64_t)wait * 1000000)
-			wait = start + r->for_ns > now
-				       ? (int)((start + r->for_ns - now + 999999) / 1000000)
-				       : 0;
-		poll(p, 4, wait);
-		rc = dispatch(r, err);
-		if (p[1].revents) {
-			r->interrupted = true;
-			break;
-		}
-		if (p[2].revents && !take_keys(r, &keys)) {
-			keys.on = false;
-			if (only_manual(r))
-				break;
-		}
+		rc = turn(r, sig_fd, &keys, err);
 		say_warnings(r, &said);
-		now = ww_clock_now_ns();
-		if (live && now >= next) {
-			live_line(r, start);
-			next = now + LIVE_NS;
+		if (rc > 0 && ww_clock_now_ns() >= next && live_here()) {
+			live_draw(r, r->start_ns, keys.line, keys.echo ? keys.n : 0);
+			next = ww_clock_now_ns() + LIVE_NS;
 		}
-		if (r->for_ns && now - start >= r->for_ns)
-			break;
 	}
-	if (live)
-		fputs("\r\033[K", stderr);
+	live_wipe();
+	keys_close(&keys);
 	return rc;
 }
 
@@ -371,29 +422,68 @@ static void say_stats(const struct recording *r)
 			 (double)s.late_p99_ns / 1e6, (double)s.late_max_ns / 1e6);
 }
 
+/*
+ * A meter that gave no reading, a port that gave no byte: said of each, and a
+ * failure where none gave anything, unless it was ended by hand at once. A line
+ * without an edge is a fact like any other.
+ */
+static int say_nothing(const struct recording *r, int64_t lasted_ns)
+{
+	int64_t early = 2 * r->every_ns > EARLY_NS ? 2 * r->every_ns : EARLY_NS;
+	const char *last = "";
+	bool some = false, asked = false;
+	struct ww_live l;
+
+	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++) {
+		bool again = strcmp(last, l.source) == 0;
+
+		last = l.source;
+		if (l.kind == WW_LINE || again)
+			continue;
+		asked = true;
+		some = some || l.n > 0;
+		if (l.n == 0)
+			tool_say("%s: no %s came in %.1f s", l.source,
+				 l.kind == WW_SERIAL ? "byte" : "reading", (double)lasted_ns / 1e9);
+	}
+	if (some || !asked || (r->interrupted && lasted_ns < early))
+		return TOOL_OK;
+	tool_say("nothing was recorded");
+	return TOOL_FAILED;
+}
+
 int recording_run(struct recording *r)
 {
 	struct ww_error err = {0};
 	int sig_fd = signals_open(), rc;
+	int64_t lasted;
 
 	rc = ww_recorder_start(r->rec, &err);
-	if (rc >= 0) {
-		if (isatty(STDERR_FILENO))
-			tool_say("recording%s%s; Ctrl-C ends it, a label and Enter sets a mark",
-				 r->path[0] ? " to " : "", r->path);
-		rc = run(r, sig_fd, &err);
+	unlock_name(r);
+	if (rc < 0) {
+		close(sig_fd);
+		return tool_fail(&err);
 	}
+	r->started = true;
+	r->start_ns = ww_clock_now_ns();
+	if (isatty(STDERR_FILENO))
+		tool_say("recording%s%s; Ctrl-C ends it, a label and Enter sets a mark",
+			 r->path[0] ? " to " : "", r->path);
+	say_several(r);
+	rc = run(r, sig_fd, &err);
+	lasted = ww_clock_now_ns() - r->start_ns;
 	ww_campaign_free(r->campaign);
 	r->campaign = NULL;
 	if (ww_recorder_stop(r->rec, &err) < 0)
 		rc = err.code;
 	close(sig_fd);
 	say_stats(r);
-	return rc < 0 ? tool_fail(&err) : TOOL_OK;
+	return rc < 0 ? tool_fail(&err) : say_nothing(r, lasted);
 }
 
 void recording_free(struct recording *r)
 {
+	unlock_name(r);
 	ww_campaign_free(r->campaign);
 	ww_recorder_free(r->rec);
 	free(r->command);

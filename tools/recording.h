@@ -20,11 +20,19 @@ struct recording {
 	/* What runs. */
 	struct ww_recorder *rec;
 	struct ww_campaign *campaign;
-	uint32_t manual; /* id of a source to type readings into, 0 none */
+	uint32_t manual[RECORDING_SOURCES]; /* sources to type readings into */
+	size_t manuals;
 	char path[256];
-	bool interrupted;
+	int name_lock; /* folder, while a name made from the time is not yet a file; -1 none */
+	int64_t start_ns;
+	bool started;	  /* there is something to report */
+	bool interrupted; /* by a signal or Ctrl-C */
 };
 
+/* -1 where all is well, else TOOL_USAGE after it has said what does not go together. */
+int recording_check(const struct recording *r);
+/* A GPIO line, and nothing else. @return false after it has said so */
+bool recording_is_line(const char *uri);
 /* Create the recorder. @return 0 or TOOL_FAILED after it has said why */
 int recording_open(struct recording *r);
 /* Add a source. @return its id, or 0 after it has said why not */
@@ -32,6 +40,8 @@ uint32_t recording_add(struct recording *r, const char *uri, const char *name);
 /* Start, run until the end, stop, say what was recorded. @return exit status */
 int recording_run(struct recording *r);
 void recording_free(struct recording *r);
+/* Value of --OPTION, longer than nothing. @return false after it has said what is wrong */
+bool recording_duration(const char *option, const char *text, int64_t *ns);
 /* Reads "jsonl" or "binary". @return false if it is neither */
 bool recording_form(struct recording *r, const char *word);
 /* Where a report of the finished trace goes: stdout, or stderr beside a stream. */

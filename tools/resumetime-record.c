@@ -77,13 +77,7 @@ static const struct option options[] = {{"port", required_argument, NULL, 'p'},
 
 static int duration(const char *option, const char *text, int64_t *ns)
 {
-	struct ww_error err = {0};
-
-	if (ww_duration_parse(text, ns, &err) < 0)
-		return tool_usage_error("--%s: %s", option, err.text);
-	if (*ns <= 0)
-		return tool_usage_error("--%s: a duration longer than nothing", option);
-	return TOOL_OK;
+	return recording_duration(option, text, ns) ? TOOL_OK : TOOL_USAGE;
 }
 
 /* Actions other than commands have a prefix of their own. */
@@ -147,6 +141,8 @@ static int take_option(int c, struct what *w, struct recording *r, char **argv)
 		return TOOL_OK;
 	case 'm':
 	case 'g':
+		if (c == 'g' && !recording_is_line(optarg))
+			return TOOL_USAGE;
 		if (w->extras == RECORDING_SOURCES)
 			return tool_usage_error("more than %d sources", RECORDING_SOURCES);
 		w->extra[w->extras++] = optarg;
@@ -202,7 +198,7 @@ static int parse(int argc, char **argv, struct recording *r, struct what *w)
 		return tool_usage_error("--cycles needs --suspend CMD");
 	if (!w->campaign.cycles && (w->campaign.suspend || w->campaign.wake))
 		return tool_usage_error("--suspend and --wake need --cycles N");
-	return TOOL_OK;
+	return recording_check(r) < 0 ? TOOL_OK : TOOL_USAGE;
 }
 
 static int sources(struct recording *r, const struct what *w, uint32_t *port)
@@ -245,7 +241,7 @@ static int summary(const struct recording *r)
 	struct ww_error err = {0};
 	int rc;
 
-	if (!r->path[0])
+	if (!r->path[0] || !r->started)
 		return TOOL_OK;
 	if (ww_trace_open(r->path, &t, &err) < 0)
 		return tool_fail(&err);

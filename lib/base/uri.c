@@ -98,7 +98,7 @@ const char *ww_uri_get(struct ww_uri *u, const char *key, const char *dflt)
 
 	for (size_t i = 0; i < u->options; i++) {
 		if (strcmp(u->option[i].key, key) == 0) {
-			u->option[i].used = true;
+			u->option[i].used = u->option[i].single = true;
 			v = u->option[i].value;
 		}
 	}
@@ -167,10 +167,19 @@ int ww_uri_dur(struct ww_uri *u, const char *key, int64_t *ns, struct ww_error *
 
 int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error *err)
 {
-	for (size_t i = 0; i < u->options; i++)
+	for (size_t i = 0; i < u->options; i++) {
+		const char *key = u->option[i].key;
+
 		if (!u->option[i].used)
 			return ww_fail(err, -EINVAL, "%s: unknown option %s (known: %s)", label(u),
-				       u->option[i].key, known);
+				       key, known);
+		for (size_t k = 0; k < i && u->option[i].single; k++)
+			if (strcmp(u->option[k].key, key) == 0)
+				return ww_fail(err, -EINVAL,
+					       "%s: option %s is given twice: %s=%s and %s=%s",
+					       label(u), key, key, u->option[k].value, key,
+					       u->option[i].value);
+	}
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct ww_uri {
 		const char *key;
 		const char *value; /* "" for a bare key */
 		bool used;
+		bool single; /* read by a call that takes one value */
 	} option[WW_URI_OPTIONS];
 };
 
@@ -34,7 +35,7 @@ int ww_uri_int(struct ww_uri *u, const char *key, int64_t lo, int64_t hi, int64_
 int ww_uri_num(struct ww_uri *u, const char *key, double lo, double hi, double *value,
 	       struct ww_error *err);
 int ww_uri_dur(struct ww_uri *u, const char *key, int64_t *ns, struct ww_error *err);
-/* -EINVAL naming the first option that nobody used. */
+/* -EINVAL naming the first option that nobody used, or that has two values for one. */
 int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error *err);
 
 #endif

@@ -151,7 +151,11 @@ static int manual_open(const struct ww_source_setup *setup, struct ww_uri *uri,
 	s->sink = setup->sink;
 	s->last_ns = WW_TIME_MIN;
 	s->uri = strdup(setup->uri);
-	rc = read_options(s, uri, err);
+	rc = *uri->place ? ww_fail(err, -EINVAL,
+				   "manual:%s: a display is at no place; what meter it is goes "
+				   "into an option: manual:?label=%s",
+				   uri->place, uri->place)
+			 : read_options(s, uri, err);
 	if (rc >= 0)
 		rc = describe(s, err);
 	if (rc < 0) {

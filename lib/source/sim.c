@@ -421,6 +421,11 @@ static int open_parts(struct sim *s, const struct ww_source_setup *setup, struct
 
 	if (!s->uri)
 		return ww_fail_nomem(err);
+	if (*uri->place)
+		return ww_fail(err, -EINVAL,
+			       "sim:%s: a simulator is at no place; its options follow a question "
+			       "mark: sim:?watts=25",
+			       uri->place);
 	rc = read_options(s, uri, setup->every_ns, err);
 	if (rc < 0)
 		return rc;

@@ -69,7 +69,15 @@ static void test_options(void **state)
 	assert_int_equal(ww_uri_check_used(&u, "a, b", &err), -EINVAL);
 	assert_string_equal(err.text, "m: unknown option e (known: a, b)");
 	assert_string_equal(ww_uri_get(&u, "e", NULL), "");
-	assert_int_equal(ww_uri_check_used(&u, "a, b", NULL), 0);
+	/* Two values where one is asked for: neither is taken silently. */
+	err = (struct ww_error){0};
+	assert_int_equal(ww_uri_check_used(&u, "a, b", &err), -EINVAL);
+	assert_string_equal(err.text, "m: option g is given twice: g=1 and g=2");
+	ww_uri_free(&u);
+	assert_int_equal(ww_uri_parse("m:p?a=1&many=1&many=2", &u, NULL), 0);
+	assert_int_equal(ww_uri_int(&u, "a", 0, 100, &n, NULL), 1);
+	u.option[1].used = u.option[2].used = true; /* as a driver that takes several does */
+	assert_int_equal(ww_uri_check_used(&u, "a, many", &err), 0);
 	ww_uri_free(&u);
 }
 
