@@ -502,10 +502,10 @@ WW_API void ww_recorder_free(struct ww_recorder *r);
 
 /** What a recorder knows of itself. */
 struct ww_recorder_stats {
-	uint64_t samples;    /**< rows taken */
-	uint64_t bytes;	     /**< serial bytes taken */
+	uint64_t samples;    /**< rows taken; after the stop: that the trace holds */
+	uint64_t bytes;	     /**< serial bytes, likewise */
 	uint64_t lost;	     /**< items lost because the queue was full */
-	uint64_t gaps;	     /**< gaps recorded */
+	uint64_t gaps;	     /**< gaps, likewise */
 	int64_t late_max_ns; /**< greatest lateness of the loop's own timer */
 	int64_t late_p99_ns; /**< its 99th percentile; -1 if no timer ran */
 	uint64_t queue_peak; /**< most bytes ever queued */

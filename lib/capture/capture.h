@@ -8,6 +8,7 @@
 #define WW_CAPTURE_H
 
 #include "bus/loop.h"
+#include "bus/portimpl.h"
 #include "capture/ring.h"
 #include "source/source.h"
 
@@ -71,6 +72,12 @@ struct ww_store {
 	struct ww_error err;
 	int wake_fd;		       /* eventfd: there is much to do, or the end */
 	uint32_t id[WW_STORE_SOURCES]; /* trace's id of a recorder's source, 0 none yet */
+	/* Rows or bytes of each source and gaps of all: given to the writer, committed. */
+	bool kept;
+	struct ww_store_counts {
+		uint64_t n[WW_STORE_SOURCES];
+		uint64_t gaps;
+	} given, stored;
 };
 
 int ww_store_open(struct ww_store *s, size_t queue_bytes, struct ww_error *err);
@@ -138,9 +145,13 @@ struct ww_timekeeper {
 	struct ww_timer *timer;
 	struct ww_anchor last; /* last seen */
 	int64_t stored_ns;     /* boot_ns of the last stored */
+	struct ww_timer *beat;
+	struct ww_anchor beaten; /* when the beat last ran */
+	struct ww_late late;	 /* of the beat: the loop itself, whatever the sources are */
 };
 
 int ww_timekeeper_start(struct ww_timekeeper *k, struct ww_recorder *rec, struct ww_error *err);
+void ww_timekeeper_free(struct ww_timekeeper *k);
 
 /* --------------------------------------------------------------- recorder */
 
@@ -171,6 +182,9 @@ struct ww_loop *ww_recorder_loop(struct ww_recorder *r);
 void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
 			  uint64_t *n);
 void ww_recorder_warn(struct ww_recorder *r, const char *text);
+void ww_recorder_warn_at(struct ww_recorder *r, struct ww_interval t, const char *text);
+/* The loop's lateness, of all its timers that keep count. */
+void ww_recorder_lateness(const struct ww_recorder *r, int64_t *max_ns, int64_t *p99_ns);
 
 /* Queue records; a full queue gives -ENOBUFS (and never blocks on the real clock). */
 void *ww_recorder_reserve(struct ww_recorder *r, uint16_t type, uint16_t source, size_t payload);

@@ -100,6 +100,20 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 	return (int)r->tracks;
 }
 
+/* Asked for more than the meter can give. */
+static void warn_pace(struct ww_recorder *r, const struct ww_track *t)
+{
+	int64_t period = t->desc ? t->desc->info.period_ns : 0;
+	char text[256];
+
+	if (r->opt.every_ns <= 0 || period <= r->opt.every_ns)
+		return;
+	snprintf(text, sizeof(text),
+		 "%.64s: asked for a reading every %.6g s, but the meter gives one every %.6g s",
+		 t->label, (double)r->opt.every_ns / 1e9, (double)period / 1e9);
+	ww_recorder_warn(r, text);
+}
+
 int ww_recorder_start(struct ww_recorder *r, struct ww_error *err)
 {
 	struct ww_interval now;
@@ -121,6 +135,7 @@ int ww_recorder_start(struct ww_recorder *r, struct ww_error *err)
 		rc = ww_track_start(r->track[i], err);
 		if (rc < 0)
 			return rc;
+		warn_pace(r, r->track[i]);
 	}
 	return 0;
 }
@@ -275,6 +290,20 @@ static void run_loop_for(struct ww_recorder *r, int64_t ns)
 	}
 }
 
+static void put_lateness(struct ww_recorder *r)
+{
+	int64_t max, p99;
+	char text[32];
+
+	ww_recorder_lateness(r, &max, &p99);
+	if (max < 0)
+		return;
+	snprintf(text, sizeof(text), "%lld", (long long)max);
+	ww_recorder_put_meta(r, "recorder.late_max_ns", text);
+	snprintf(text, sizeof(text), "%lld", (long long)p99);
+	ww_recorder_put_meta(r, "recorder.late_p99_ns", text);
+}
+
 int ww_recorder_stop(struct ww_recorder *r, struct ww_error *err)
 {
 	struct ww_interval now;
@@ -298,6 +327,7 @@ int ww_recorder_stop(struct ww_recorder *r, struct ww_error *err)
 	ww_recorder_put_mark(r, WW_SOURCE_NONE, now, 0, WW_MARK_STOP, "");
 	if (ww_loop_anchor(r->loop, &r->keeper.last) == 0)
 		ww_recorder_put_anchor(r, &r->keeper.last);
+	put_lateness(r);
 	r->stopped = true;
 	return ww_store_end(&r->store, err);
 }
@@ -311,7 +341,7 @@ void ww_recorder_free(struct ww_recorder *r)
 	r->stopped = true;
 	for (size_t i = 0; i < r->tracks; i++)
 		ww_track_free(r->track[i]);
-	ww_timer_free(r->keeper.timer);
+	ww_timekeeper_free(&r->keeper);
 	ww_loop_free(r->loop);
 	ww_store_free(&r->store);
 	for (size_t i = 0; i < r->warnings; i++)

@@ -7,6 +7,13 @@
 
 void ww_recorder_warn(struct ww_recorder *r, const char *text)
 {
+	int64_t now = ww_loop_now(r->loop);
+
+	ww_recorder_warn_at(r, (struct ww_interval){now, now}, text);
+}
+
+void ww_recorder_warn_at(struct ww_recorder *r, struct ww_interval t, const char *text)
+{
 	for (size_t i = 0; i < r->warnings; i++)
 		if (strcmp(r->warning[i], text) == 0)
 			return;
@@ -15,9 +22,7 @@ void ww_recorder_warn(struct ww_recorder *r, const char *text)
 		if (r->warning[r->warnings])
 			r->warnings++;
 	}
-	ww_recorder_put_mark(r, WW_SOURCE_NONE,
-			     (struct ww_interval){ww_loop_now(r->loop), ww_loop_now(r->loop)}, 0,
-			     "warning", text);
+	ww_recorder_put_mark(r, WW_SOURCE_NONE, t, 0, "warning", text);
 }
 
 const char *ww_recorder_warning(const struct ww_recorder *r, size_t i)
@@ -36,6 +41,45 @@ void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t 
 	*n = r->track[source - 1]->n;
 }
 
+static void worse(int64_t *a, int64_t b)
+{
+	if (b > *a)
+		*a = b;
+}
+
+void ww_recorder_lateness(const struct ww_recorder *r, int64_t *max_ns, int64_t *p99_ns)
+{
+	const struct ww_late *own = &r->keeper.late;
+
+	*max_ns = r->late_max;
+	*p99_ns = r->late_p99;
+	worse(max_ns, own->n ? own->max_ns : -1);
+	worse(p99_ns, ww_late_quantile(own, 0.99));
+	for (size_t i = 0; i < r->tracks; i++) {
+		const struct ww_source *s = r->track[i]->source;
+		int64_t max = -1, p99 = -1;
+
+		if (!s || !s->ops->lateness)
+			continue;
+		s->ops->lateness(s, &max, &p99);
+		worse(max_ns, max);
+		worse(p99_ns, p99);
+	}
+}
+
+/* After the end: what the trace holds, which a full disk may have made less. */
+static void count_stored(const struct ww_recorder *r, struct ww_recorder_stats *out)
+{
+	out->samples = out->bytes = 0;
+	out->gaps = r->store.stored.gaps;
+	for (size_t i = 0; i < r->tracks; i++) {
+		const struct ww_track *t = r->track[i];
+		bool serial = t->desc && t->desc->info.kind == WW_SERIAL;
+
+		*(serial ? &out->bytes : &out->samples) += r->store.stored.n[t->index];
+	}
+}
+
 void ww_recorder_stats(const struct ww_recorder *r, struct ww_recorder_stats *out)
 {
 	struct stat st;
@@ -44,19 +88,10 @@ void ww_recorder_stats(const struct ww_recorder *r, struct ww_recorder_stats *ou
 					  .bytes = r->bytes,
 					  .lost = r->lost,
 					  .gaps = r->gaps,
-					  .late_max_ns = r->late_max,
-					  .late_p99_ns = r->late_p99,
 					  .queue_peak = r->store.ring.peak};
-	for (size_t i = 0; i < r->tracks; i++) {
-		const struct ww_source *s = r->track[i]->source;
-		int64_t max = -1, p99 = -1;
-
-		if (!s || !s->ops->lateness)
-			continue;
-		s->ops->lateness(s, &max, &p99);
-		out->late_max_ns = max > out->late_max_ns ? max : out->late_max_ns;
-		out->late_p99_ns = p99 > out->late_p99_ns ? p99 : out->late_p99_ns;
-	}
+	ww_recorder_lateness(r, &out->late_max_ns, &out->late_p99_ns);
+	if (r->stopped && r->store.kept)
+		count_stored(r, out);
 	if (r->path && stat(r->path, &st) == 0)
 		out->stored = (uint64_t)st.st_size;
 }

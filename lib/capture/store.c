@@ -70,23 +70,32 @@ static int apply_gap(struct ww_store *s, const struct ww_ring_item *it, const vo
 			     .lost = g->lost,
 			     .reason = (const char *)(g + 1)};
 
+	s->given.gaps++;
 	return ww_writer_gap(s->writer, &gap, &s->err);
 }
 
 static int apply_rows(struct ww_store *s, const struct ww_ring_item *it, const void *p)
 {
+	uint64_t n;
+	int rc;
+
 	if (it->type == WW_ITEM_SAMPLES) {
 		const struct ww_item_samples *h = p;
 		const int64_t *lo = (const int64_t *)(h + 1);
 
-		return ww_writer_samples(s->writer, trace_id(s, it->source), h->n, lo, lo + h->n,
-					 lo + 2 * h->n, &s->err);
+		n = h->n;
+		rc = ww_writer_samples(s->writer, trace_id(s, it->source), h->n, lo, lo + h->n,
+				       lo + 2 * h->n, &s->err);
 	} else {
 		const struct ww_item_bytes *h = p;
 
-		return ww_writer_bytes(s->writer, trace_id(s, it->source), h->t,
-				       (const uint8_t *)(h + 1), h->n, &s->err);
+		n = h->n;
+		rc = ww_writer_bytes(s->writer, trace_id(s, it->source), h->t,
+				     (const uint8_t *)(h + 1), h->n, &s->err);
 	}
+	if (rc == 0 && it->source < WW_STORE_SOURCES)
+		s->given.n[it->source] += n;
+	return rc;
 }
 
 static int apply(struct ww_store *s, const struct ww_ring_item *it)
@@ -140,6 +149,8 @@ static void commit(struct ww_store *s)
 	rc = ww_writer_commit(s->writer, &s->err);
 	if (rc < 0)
 		atomic_store(&s->failed, rc);
+	else
+		s->stored = s->given;
 }
 
 static void *run(void *arg)
@@ -185,6 +196,7 @@ int ww_store_begin(struct ww_store *s, const struct ww_recorder_options *opt, st
 		rc = ww_writer_open(opt->path, &wo, &s->writer, err);
 		if (rc < 0)
 			return rc;
+		s->kept = true;
 	}
 	/* Signals belong to the application's thread. */
 	sigfillset(&all);

@@ -10,6 +10,9 @@
 #define SLEEP_NS (1 * WW_NS_PER_MS)
 /* NTP slews by at most 500 ppm (adjtimex(2)): 0.5 ms a second. Steps are what is more. */
 #define STEP_NS (5 * WW_NS_PER_MS)
+/* How often the loop's own lateness is looked at, and what is worth a word in the trace. */
+#define BEAT_NS (100 * WW_NS_PER_MS)
+#define LATE_NS (100 * WW_NS_PER_MS)
 
 static void seconds(char *buf, size_t n, const char *what, int64_t ns)
 {
@@ -52,6 +55,31 @@ static void look(void *ctx, int64_t now, int64_t late)
 	}
 }
 
+/*
+ * Nothing of the recorder ran for a while (stopped, or its machine overloaded): what
+ * arrived then has wide intervals, and a reader of the trace should know why.
+ */
+static void on_beat(void *ctx, int64_t now, int64_t late)
+{
+	struct ww_timekeeper *k = ctx;
+	struct ww_anchor a;
+	int64_t slept;
+	char text[96];
+
+	if (ww_loop_anchor(k->rec->loop, &a) < 0)
+		return;
+	slept = (a.boot_ns - a.mono_ns) - (k->beaten.boot_ns - k->beaten.mono_ns);
+	k->beaten = a;
+	if (slept > SLEEP_NS)
+		late = late > slept ? late - slept : 0;
+	ww_late_add(&k->late, late);
+	if (late <= LATE_NS)
+		return;
+	snprintf(text, sizeof(text), "the recorder itself stood still for %.3f s",
+		 (double)late / 1e9);
+	ww_recorder_warn_at(k->rec, (struct ww_interval){now - late, now}, text);
+}
+
 int ww_timekeeper_start(struct ww_timekeeper *k, struct ww_recorder *rec, struct ww_error *err)
 {
 	int rc;
@@ -66,5 +94,16 @@ int ww_timekeeper_start(struct ww_timekeeper *k, struct ww_recorder *rec, struct
 	if (rc < 0)
 		return rc;
 	ww_timer_set(k->timer, k->last.boot_ns + LOOK_NS, LOOK_NS);
+	rc = ww_loop_timer(rec->loop, on_beat, k, &k->beat, err);
+	if (rc < 0)
+		return rc;
+	k->beaten = k->last;
+	ww_timer_set(k->beat, k->last.boot_ns + BEAT_NS, BEAT_NS);
 	return 0;
+}
+
+void ww_timekeeper_free(struct ww_timekeeper *k)
+{
+	ww_timer_free(k->timer);
+	ww_timer_free(k->beat);
 }

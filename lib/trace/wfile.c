@@ -278,6 +278,9 @@ static int close_file(struct ww_writer *w, struct ww_error *err)
 		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
 	w->in_txn = false;
 	if (w->own_db && w->db && w->st[ST_COMMIT]) {
+		/* Room was kept for this: why the recording is shorter than it was to be. */
+		if (w->born && w->failed.code)
+			put_meta(w, WW_META_ERROR, w->failed.text, NULL);
 		rc = put_meta(w, WW_META_STATE, WW_STATE_CLOSED, err);
 		if (rc == 0)
 			rc = ww_db_run(w->db, w->path, w->st[ST_COMMIT], err);
@@ -353,6 +356,7 @@ static int set_up_file(struct ww_writer *w, struct ww_error *err)
 int ww_wfile_open(struct ww_writer *w, struct ww_error *err)
 {
 	int fd = open(w->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+	struct ww_error why = {0};
 	int rc, no = errno;
 
 	if (fd < 0 && no == EEXIST)
@@ -363,11 +367,13 @@ int ww_wfile_open(struct ww_writer *w, struct ww_error *err)
 		return ww_fail(err, -no, "%s: cannot be created: %s", w->path, strerror(no));
 	close(fd);
 	w->own_db = true;
-	rc = set_up_file(w, err);
+	rc = set_up_file(w, &why);
 	if (rc == 0) {
 		w->ops = &file_ops;
 		return 0;
 	}
+	ww_fail(err, rc, "%s%s", rc == -ENOSPC ? w->path : why.text,
+		rc == -ENOSPC ? ": cannot be created: disk full" : "");
 	ww_fail(&w->failed, rc, "never opened");
 	close_file(w, NULL);
 	return rc;

@@ -76,6 +76,9 @@ int ww_writer_rows(struct ww_writer *w, uint32_t source, const struct ww_rows *r
 int ww_wfile_attach(struct ww_writer *w, struct ww_error *err);
 void ww_tail_empty(struct ww_wsource *s);
 
+/* Meta: what ended the recording before its time. */
+#define WW_META_ERROR "recorder.error"
+
 /* Stream forms: see wakewatt-trace(5). */
 #define WW_STREAM_FORMAT   1
 #define WW_STREAM_MAGIC	   "WWSTREAM"
