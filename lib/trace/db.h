@@ -7,12 +7,16 @@
 
 #include <sqlite3.h>
 
-#define WW_APPLICATION_ID  0x57575431 /* "WWT1" */
-#define WW_SCHEMA_VERSION  1
-#define WW_STATE_LIVE	   "live"
-#define WW_STATE_CLOSED	   "closed"
-#define WW_STATE_DIED	   "died"
-#define WW_META_STATE	   "state"
+#define WW_APPLICATION_ID 0x57575431 /* "WWT1" */
+#define WW_SCHEMA_VERSION 1
+#define WW_STATE_LIVE	  "live"
+#define WW_STATE_CLOSED	  "closed"
+#define WW_STATE_DIED	  "died"
+#define WW_META_STATE	  "state"
+#define WW_META_WARNING	  "warning"
+#define WW_LOG_LOST                                                                                \
+	"its log, the -wal file, was not there after its recorder had died: what was "             \
+	"stored last is missing"
 #define WW_META_PID	   "recorder.pid"
 #define WW_META_BOOT_ID	   "recorder.boot_id"
 #define WW_META_START_TIME "recorder.start"

@@ -11,16 +11,23 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* First bytes of a small file, without the newline; "" if it cannot be read. */
-static void read_small(const char *path, char *buf, size_t cap)
+/* First bytes of a file, with a NUL after them. @return how many, 0 if it cannot be read */
+static size_t read_head(const char *path, char *buf, size_t cap)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, buf, cap - 1) : -1;
 
 	buf[n > 0 ? n : 0] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
 	if (fd >= 0)
 		close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* First line of a small file, without the newline; "" if it cannot be read. */
+static void read_small(const char *path, char *buf, size_t cap)
+{
+	read_head(path, buf, cap);
+	buf[strcspn(buf, "\n")] = '\0';
 }
 
 void ww_proc_identity(int64_t pid, char *boot_id, size_t boot_n, char *start, size_t start_n)
@@ -33,6 +40,9 @@ void ww_proc_identity(int64_t pid, char *boot_id, size_t boot_n, char *start, si
 	start[0] = '\0';
 	/* Field 2 may hold anything, also spaces; field 22 is the 20th after its ')'. */
 	p = strrchr(line, ')');
+	/* Dead, though nobody has waited for it yet. */
+	if (p && (p[1] == '\0' || strchr("ZXx", p[2])))
+		return;
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	if (p)
@@ -72,7 +82,8 @@ bool ww_recorder_lives(sqlite3 *db)
 	return strcmp(start, start_now) == 0;
 }
 
-static int open_db(const char *path, const char *query, int flags, sqlite3 **out)
+/* Nothing is read yet. */
+static int open_unread(const char *path, const char *query, int flags, sqlite3 **out)
 {
 	struct ww_str uri = {0};
 	int code;
@@ -93,6 +104,13 @@ static int open_db(const char *path, const char *query, int flags, sqlite3 **out
 	}
 	code = sqlite3_open_v2(uri.p, out, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 	ww_str_free(&uri);
+	return code;
+}
+
+static int open_db(const char *path, const char *query, int flags, sqlite3 **out)
+{
+	int code = open_unread(path, query, flags, out);
+
 	if (code == SQLITE_OK) {
 		sqlite3_busy_timeout(*out, 2000);
 		/* A trace may come from anywhere: its schema runs no functions. */
@@ -103,8 +121,8 @@ static int open_db(const char *path, const char *query, int flags, sqlite3 **out
 	return code;
 }
 
-/* Leave WAL mode and write down that the recorder died. Failing is no error. */
-static void mend(const char *path, bool died)
+/* Leave WAL mode and write down what happened. Failing is no error. */
+static void mend(const char *path, bool died, bool lost)
 {
 	sqlite3 *db = NULL;
 
@@ -117,6 +135,11 @@ static void mend(const char *path, bool died)
 				     "UPDATE meta SET value='" WW_STATE_DIED
 				     "' WHERE key='" WW_META_STATE "' AND value='" WW_STATE_LIVE
 				     "'",
+				     NULL, NULL, NULL);
+		if (lost)
+			sqlite3_exec(db,
+				     "INSERT OR REPLACE INTO meta VALUES('" WW_META_WARNING
+				     "', '" WW_LOG_LOST "')",
 				     NULL, NULL, NULL);
 	}
 	sqlite3_close(db);
@@ -136,19 +159,23 @@ static int fail_kind(const char *path, struct ww_error *err)
 		     {"\x89HDF", "an HDF5 file"},
 		     {"%PDF", "a PDF document"},
 		     {"\x89PNG", "a PNG image"}};
-	char head[64];
-	size_t n;
+	char head[4096];
+	size_t n = read_head(path, head, sizeof(head));
 
-	read_small(path, head, sizeof(head));
-	n = strlen(head);
 	for (size_t i = 0; i < WW_COUNTOF(known); i++)
 		if (strncmp(head, known[i].magic, strlen(known[i].magic)) == 0)
 			return ww_fail(err, -EINVAL, "%s: not a trace but %s", path, known[i].name);
 	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)head[i] < 0x20 && head[i] != '\t' && head[i] != '\r')
+		if ((unsigned char)head[i] < 0x20 && !strchr("\t\n\r\f\v\033", head[i]))
 			return ww_fail(err, -EINVAL, "%s: not a trace but some binary file", path);
 	return ww_fail(err, -EINVAL, "%s: not a trace but %s", path,
 		       n ? "a text file" : "an empty file");
+}
+
+static int fail_foreign(const char *path, struct ww_error *err)
+{
+	return ww_fail(err, -EINVAL, "%s: not a trace but a SQLite database of another program",
+		       path);
 }
 
 int ww_trace_check_kind(struct ww_trace *t, struct ww_error *err)
@@ -159,8 +186,7 @@ int ww_trace_check_kind(struct ww_trace *t, struct ww_error *err)
 	    ww_db_int(t->db, "PRAGMA application_id", 0) == 0)
 		return ww_fail(err, -EINVAL, "%s: not a trace but an empty file", t->path);
 	if (ww_db_int(t->db, "PRAGMA application_id", 0) != WW_APPLICATION_ID)
-		return ww_fail(err, -EINVAL,
-			       "%s: not a trace but a SQLite database of another program", t->path);
+		return fail_foreign(t->path, err);
 	if (version > WW_SCHEMA_VERSION)
 		return ww_fail(
 			err, -EINVAL,
@@ -229,11 +255,71 @@ static int open_read(struct ww_trace *t, struct ww_error *err)
 	return ww_db_fail(t->db, t->path, err);
 }
 
+static uint32_t be32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+enum ww_log ww_log_of(const uint8_t *head, size_t n)
+{
+	if (n < WW_HEAD_BYTES || memcmp(head, "SQLite format 3", 16) != 0 || head[18] != 2)
+		return WW_LOG_NONE;
+	if (be32(head + 68) == WW_APPLICATION_ID)
+		return WW_LOG_REST;
+	/* One page and no application: it was only made ready for a log. */
+	return be32(head + 68) == 0 && be32(head + 28) <= 1 ? WW_LOG_ALL : WW_LOG_FOREIGN;
+}
+
+/*
+ * Is the file in WAL mode, and no log beside it? Looked at before SQLite makes the side
+ * files anew, and through SQLite's own descriptor: closing another one would drop the
+ * locks that a recorder in this process may hold.
+ */
+static enum ww_log missing_log(const char *path)
+{
+	uint8_t head[WW_HEAD_BYTES] = {0};
+	struct ww_str log = {0};
+	sqlite3_file *f = NULL;
+	sqlite3 *db = NULL;
+	bool there;
+
+	ww_str_addf(&log, "%s-wal", path);
+	there = log.bad || access(log.p, F_OK) == 0;
+	ww_str_free(&log);
+	if (there)
+		return WW_LOG_NONE;
+	if (open_unread(path, "?mode=ro", SQLITE_OPEN_READONLY, &db) == SQLITE_OK &&
+	    sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f &&
+	    f->pMethods && f->pMethods->xRead(f, head, sizeof(head), 0) != SQLITE_OK)
+		head[0] = 0;
+	sqlite3_close(db);
+	return ww_log_of(head, sizeof(head));
+}
+
+/* Refuse what cannot be read without its log, before side files are made. */
+static int check_log(struct ww_trace *t, bool *lost, struct ww_error *err)
+{
+	enum ww_log log = missing_log(t->path);
+
+	*lost = log == WW_LOG_REST;
+	if (log == WW_LOG_FOREIGN)
+		return fail_foreign(t->path, err);
+	if (log != WW_LOG_ALL)
+		return 0;
+	return ww_fail(err, -ENOENT,
+		       "%s: its recorder has not closed it, and what it stored lies in %s-wal, "
+		       "which is not here: copy both files",
+		       t->path, t->path);
+}
+
 int ww_trace_connect(struct ww_trace *t, struct ww_error *err)
 {
+	bool lost = false;
 	char state[16];
-	int rc = open_read(t, err);
+	int rc = check_log(t, &lost, err);
 
+	if (rc == 0)
+		rc = open_read(t, err);
 	if (rc == 0)
 		rc = ww_trace_check_kind(t, err);
 	if (rc < 0)
@@ -246,10 +332,12 @@ int ww_trace_connect(struct ww_trace *t, struct ww_error *err)
 		bool died = strcmp(state, WW_STATE_LIVE) == 0 && !ww_recorder_lives(t->db);
 		bool closed = strcmp(state, WW_STATE_LIVE) != 0;
 
+		if (died && lost)
+			t->log = WW_LOG_LOST;
 		if (died || closed) {
 			sqlite3_close(t->db);
 			t->db = NULL;
-			mend(t->path, died);
+			mend(t->path, died, died && lost);
 			rc = open_read(t, err);
 			if (rc < 0)
 				return rc;

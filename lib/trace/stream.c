@@ -219,11 +219,20 @@ static int take_database(struct ww_stream *s, struct ww_error *err)
 {
 	struct ww_trace *t = s->t;
 	unsigned char *copy;
+	enum ww_log log = ww_log_of(s->buf, s->n);
 	const char *state;
 	int rc;
 
 	if (!s->eof)
 		return 0;
+	if (log == WW_LOG_ALL)
+		return ww_fail(err, -ENOENT,
+			       "%s: what its recorder stored lies in the -wal file beside it: "
+			       "name the file instead of handing it over",
+			       t->path);
+	if (log == WW_LOG_REST)
+		t->log = "it came without its log: what was stored last lies in the -wal file "
+			 "beside it; name the file instead of handing it over";
 	copy = sqlite3_malloc64(s->n);
 	if (!copy)
 		return ww_fail_nomem(err);

@@ -223,8 +223,10 @@ int ww_trace_meta_at(const struct ww_trace *t, size_t i, const char **key, const
 
 const char *ww_trace_warning(const struct ww_trace *t, size_t i)
 {
-	if (t->log && i-- == 0)
-		return t->log;
+	const char *log = t->log ? t->log : ww_trace_meta(t, WW_META_WARNING);
+
+	if (log && i-- == 0)
+		return log;
 	return i < t->damages ? t->damage[i].text : NULL;
 }
 

@@ -71,7 +71,7 @@ struct ww_trace {
 	size_t gaps;
 	struct ww_anchor *anchor;
 	size_t anchors;
-	const char *log; /* what is said where the file's log was not found; or NULL */
+	const char *log; /* static: what is said where its log was not found; or NULL */
 	struct ww_damage *damage;
 	size_t damages;
 	int64_t mark_id, gap_id, anchor_id; /* last read */
@@ -82,6 +82,15 @@ struct ww_trace {
 int ww_trace_connect(struct ww_trace *t, struct ww_error *err);
 /* Refuse databases of other programs and forms of the future. */
 int ww_trace_check_kind(struct ww_trace *t, struct ww_error *err);
+/* What of a database lies in its log, told by the first bytes of its file. */
+#define WW_HEAD_BYTES 100
+enum ww_log {
+	WW_LOG_NONE,	/* it has none */
+	WW_LOG_REST,	/* what was stored last */
+	WW_LOG_ALL,	/* everything */
+	WW_LOG_FOREIGN, /* it is no trace */
+};
+enum ww_log ww_log_of(const uint8_t *head, size_t n);
 /* Is the recorder that the file names still there? */
 bool ww_recorder_lives(sqlite3 *db);
 /* load.c: take over what is new, in one read transaction. @return 1 something new, 0 not */
