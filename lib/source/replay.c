@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replay: one source of a trace once more, through the public reader. Times are
- * moved to now, the widths of the intervals stay. speed=0 hands everything over
- * as fast as the loop turns; its last record then lies at the moment of the start.
+ * moved to now; gaps shrink with the pace, the widths of the stamps stay. speed=0 hands everything
+ * over as fast as the loop turns; its last record then lies at the moment of the start.
  */
 #include "source/source.h"
 
@@ -37,16 +37,39 @@ struct replay {
 
 /* ------------------------------------------------------------------- times */
 
+/* ns times a factor, as far as that goes. */
+static int64_t stretched(int64_t ns, double factor)
+{
+	double v = (double)ns * factor;
+
+	if (factor > 0 && (factor < 1 || factor > 1))
+		return v > 4e18 ? WW_TIME_MAX / 2 : v < -4e18 ? WW_TIME_MIN / 2 : (int64_t)v;
+	return ns;
+}
+
+/* A moment of the trace, now. Open ends stay open. */
+static int64_t moved_to(const struct replay *s, int64_t t)
+{
+	if (t == WW_TIME_MIN || t == WW_TIME_MAX)
+		return t;
+	return ww_add_sat(s->t0_ns,
+			  stretched(ww_add_sat(t, -s->first_ns), s->speed > 0 ? 1 / s->speed : 1));
+}
+
+/* How well a moment was known does not depend on the pace. */
 static struct ww_interval moved(const struct replay *s, struct ww_interval t)
 {
-	struct ww_interval r;
-	double after = (double)(t.hi_ns - s->first_ns);
+	struct ww_interval r = {moved_to(s, t.lo_ns), moved_to(s, t.hi_ns)};
 
-	r.hi_ns = s->t0_ns;
-	r.hi_ns += s->speed > 0 && (s->speed < 1 || s->speed > 1) ? (int64_t)(after / s->speed)
-								  : t.hi_ns - s->first_ns;
-	r.lo_ns = t.lo_ns == WW_TIME_MIN ? WW_TIME_MIN : r.hi_ns - (t.hi_ns - t.lo_ns);
+	if (t.lo_ns != WW_TIME_MIN && t.hi_ns != WW_TIME_MAX)
+		r.lo_ns = ww_add_sat(r.hi_ns, -ww_add_sat(t.hi_ns, -t.lo_ns));
 	return r;
+}
+
+/* A gap is a stretch of time, which passes faster. */
+static struct ww_interval moved_gap(const struct replay *s, const struct ww_gap *g)
+{
+	return (struct ww_interval){moved_to(s, g->t.lo_ns), moved_to(s, g->t.hi_ns)};
 }
 
 /* ----------------------------------------------------------------- records */
@@ -71,6 +94,12 @@ static const struct ww_gap *next_gap(struct replay *s)
 		if (g->source == s->id)
 			return g;
 	return NULL;
+}
+
+/* When a gap is handed on: one that never ended, at its beginning. */
+static int64_t gap_due(const struct ww_gap *g)
+{
+	return g->t.hi_ns == WW_TIME_MAX ? g->t.lo_ns : g->t.hi_ns;
 }
 
 /* What comes next, and the end of its interval in the trace; negative: error. */
@@ -100,8 +129,8 @@ static int find_next(struct replay *s, int64_t *hi_ns, struct ww_error *err)
 		*hi_ns = m->t.hi_ns;
 		what = NEXT_MARK;
 	}
-	if (g && g->t.hi_ns <= *hi_ns) {
-		*hi_ns = g->t.hi_ns;
+	if (g && gap_due(g) <= *hi_ns) {
+		*hi_ns = gap_due(g);
 		what = NEXT_GAP;
 	}
 	return what;
@@ -161,8 +190,8 @@ static int64_t bound(struct replay *s, int64_t to_ns)
 	if (m && m->t.hi_ns < to_ns)
 		to_ns = m->t.hi_ns;
 	/* The record that ended a gap comes after it. */
-	if (g && g->t.hi_ns <= to_ns)
-		to_ns = g->t.hi_ns - 1;
+	if (g && gap_due(g) <= to_ns)
+		to_ns = gap_due(g) - (gap_due(g) > WW_TIME_MIN);
 	return to_ns;
 }
 
@@ -183,7 +212,7 @@ static void give(struct replay *s, int what, int64_t to_ns)
 	default:
 		g = next_gap(s);
 		s->gap++;
-		s->sink.gap(s->sink.ctx, moved(s, g->t), g->lost, g->reason);
+		s->sink.gap(s->sink.ctx, moved_gap(s, g), g->lost, g->reason);
 	}
 }
 
@@ -219,7 +248,7 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 
 	(void)late_ns;
 	if (s->speed > 0)
-		to = s->first_ns + (int64_t)((double)(now_ns - s->t0_ns) * s->speed);
+		to = ww_add_sat(s->first_ns, stretched(now_ns - s->t0_ns, s->speed));
 	for (unsigned turn = 0; turn < 64; turn++) {
 		what = find_next(s, &due, &err);
 		if (what < 0) {
@@ -231,7 +260,7 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 			return;
 		}
 		if (due > to) {
-			due = moved(s, (struct ww_interval){due, due}).hi_ns;
+			due = moved_to(s, due);
 			ww_timer_set(s->timer, due > now_ns + BATCH_NS ? due : now_ns + BATCH_NS,
 				     0);
 			return;
@@ -382,6 +411,10 @@ static int open_parts(struct replay *s, struct ww_uri *uri, struct ww_error *err
 		rc = ww_loop_timer(s->loop, on_timer, s, &s->timer, err);
 	if (rc < 0)
 		return rc;
+	if (s->speed > 0) {
+		info.period_ns = stretched(info.period_ns, 1 / s->speed);
+		info.window_ns = stretched(info.window_ns, 1 / s->speed);
+	}
 	info.uri = s->uri;
 	info.notes = s->note;
 	return s->sink.describe(s->sink.ctx, &info, s->info, s->channels, err);

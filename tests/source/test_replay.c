@@ -178,6 +178,9 @@ static void ten_times_faster(void **unused)
 	assert_true(s.ended);
 	same_rows(&s, 10);
 	assert_non_null(strstr(sl_text(&s), "mark 300 label box on\n"));
+	/* A gap is time that passes as fast as the rest. */
+	assert_non_null(strstr(sl_text(&s), "gap 999..1100 100 silent\n"));
+	assert_int_equal(s.info.period_ns, MS);
 	src->ops->close(src);
 	sl_free(&s);
 }
@@ -220,6 +223,41 @@ static void bytes(void **unused)
 	sl_free(&s);
 }
 
+/* A gap that never ended, half as fast, and a replay that ends all the same. */
+static void open_end(void **unused)
+{
+	const struct ww_gap gap = {.t = {T0 + SEC, WW_TIME_MAX},
+				   .source = 1,
+				   .lost = -1,
+				   .reason = "unplugged"};
+	struct ww_error err = {0};
+	struct ww_source *src;
+	struct ww_writer *w;
+	struct sinklog s;
+	char file[96], uri[128];
+
+	(void)unused;
+	snprintf(file, sizeof(file), "%s/open.wwt", folder);
+	must(ww_writer_open(file, NULL, &w, &err), &err);
+	assert_int_equal(ww_writer_source(w, &port, &err), 1);
+	write_bytes(w, T0, T0 + 700, "ab");
+	must(ww_writer_gap(w, &gap, &err), &err);
+	must(ww_writer_close(w, &err), &err);
+	for (int k = 0; k < 2; k++) {
+		snprintf(uri, sizeof(uri), "replay:%s?speed=%s", file, k ? "0" : "0.5");
+		must(sl_init(&s, 90000 * SEC, &err), &err);
+		must(sl_open(&s, uri, 0, 0, &src, &err), &err);
+		must(src->ops->start(src, &err), &err);
+		sl_run(&s, 60 * SEC);
+		assert_true(s.ended);
+		/* Without a pace it ends now. */
+		assert_non_null(strstr(sl_text(&s), k ? "gap 0.." : "gap 2000.."));
+		src->ops->close(src);
+		sl_free(&s);
+	}
+	unlink(file);
+}
+
 static void refused(void **unused)
 {
 	struct ww_error err = {0};
@@ -245,7 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_fast_as_it_was), cmocka_unit_test(ten_times_faster),
 		cmocka_unit_test(without_pace),	     cmocka_unit_test(bytes),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(open_end),	     cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, write_trace, remove_trace);
