@@ -72,6 +72,20 @@ static int decimals(double scale)
 	return d;
 }
 
+/* Digits of the scale, without the zeros that the meter does not show. */
+static void put_value(const struct ww_channel_info *c, int64_t code)
+{
+	int scale = decimals(c->scale), least = c->resolution > 0 ? decimals(c->resolution) : scale;
+	char text[352];
+	int n = snprintf(text, sizeof(text), "%.*f", scale, (double)code * c->scale + c->offset);
+
+	for (; scale > least && n > 0 && text[n - 1] == '0'; scale--)
+		text[--n] = '\0';
+	if (n > 0 && text[n - 1] == '.')
+		text[--n] = '\0';
+	fputs(text, stdout);
+}
+
 static void put_row(struct ww_trace *t, const struct feed *f)
 {
 	size_t k = 0;
@@ -99,8 +113,9 @@ static void put_row(struct ww_trace *t, const struct feed *f)
 						 : "missing",
 			      stdout);
 		else
-			printf("%.*f%s%s", decimals(c->scale), (double)code * c->scale + c->offset,
-			       *unit ? " " : "", unit);
+			put_value(c, code);
+		if (code >= WW_CODE_MIN)
+			printf("%s%s", *unit ? " " : "", unit);
 	}
 	putchar('\n');
 }
@@ -226,6 +241,7 @@ int wwtrace_dump(int argc, char **argv)
 	struct ww_error err = {0};
 	struct ww_trace *t;
 	const char *file;
+	bool bad;
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
@@ -240,9 +256,14 @@ int wwtrace_dump(int argc, char **argv)
 	if (tool_open_trace(file, &t) != 0)
 		return TOOL_FAILED;
 	rc = dump(t, &err);
+	for (size_t i = 0; ww_trace_warning(t, i); i++)
+		tool_say("%s: %s", file, ww_trace_warning(t, i));
+	bad = ww_trace_warning(t, 0) != NULL;
 	ww_trace_close(t);
 	if (rc < 0)
 		return tool_fail(&err);
+	if (bad)
+		return TOOL_FAILED;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return TOOL_OK;
 	tool_say("standard output cannot be written");

@@ -53,12 +53,13 @@ static int parse(int argc, char **argv, struct ww_export_options *o)
 		case 'w':
 			o->what = word(optarg, whats);
 			if (o->what < 0)
-				return tool_usage_error("nothing to export is called '%s'", optarg);
+				return tool_usage_error(
+					"--what %s: samples, bytes, events, marks or gaps", optarg);
 			break;
 		case 'f':
 			o->jsonl = word(optarg, forms);
 			if (o->jsonl < 0)
-				return tool_usage_error("no format is called '%s'", optarg);
+				return tool_usage_error("--format %s: csv or jsonl", optarg);
 			break;
 		case 's':
 			o->source = optarg;

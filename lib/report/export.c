@@ -333,12 +333,55 @@ static int export_sorted(struct export *e, size_t n, struct ww_error *err)
 
 static int check_only(const struct export *e, struct ww_error *err)
 {
-	for (size_t i = 0; e->only && i < ww_trace_source_count(e->t); i++)
-		if (strcmp(ww_trace_source(e->t, i)->name, e->only) == 0)
+	struct ww_str names = {0};
+	int rc;
+
+	for (size_t i = 0; e->only && i < ww_trace_source_count(e->t); i++) {
+		if (strcmp(ww_trace_source(e->t, i)->name, e->only) == 0) {
+			ww_str_free(&names);
 			return 0;
-	return !e->only ? 0
-			: ww_fail(err, -EINVAL, "%s: there is no source named %s",
-				  ww_trace_path(e->t), e->only);
+		}
+		ww_str_addf(&names, "%s%s", i ? ", " : "; there is ",
+			    ww_trace_source(e->t, i)->name);
+	}
+	if (!e->only)
+		return 0;
+	rc = ww_fail(err, -EINVAL, "%s: there is no source named %s%s", ww_trace_path(e->t),
+		     e->only, names.p ? names.p : "");
+	ww_str_free(&names);
+	return rc;
+}
+
+/* Everything that could be read was written: say now what could not. */
+static int tell_damage(const struct export *e, struct ww_error *err)
+{
+	const struct ww_source_info *first = NULL;
+	struct ww_str lost = {0};
+	int64_t rows = 0;
+	bool more = false;
+	int rc;
+
+	for (size_t i = 0; i < ww_trace_gap_count(e->t); i++) {
+		const struct ww_gap *g = ww_trace_gap(e->t, i);
+		const struct ww_source_info *s = source_of(e->t, g->source);
+
+		if (!s || !wanted(e, s) || strcmp(g->reason, WW_GAP_DAMAGED) != 0)
+			continue;
+		first = first ? first : s;
+		more |= s != first;
+		rows = g->lost < 0 || rows < 0 ? -1 : ww_add_sat(rows, g->lost);
+	}
+	if (!first)
+		return 0;
+	if (rows > 0)
+		ww_str_addf(&lost, "%lld ", (long long)rows);
+	ww_str_addf(&lost, "%s of %s%s", e->what == WW_EXPORT_BYTES ? "bytes" : "rows", first->name,
+		    more ? " and others" : "");
+	rc = ww_fail(err, -EBADMSG,
+		     "%s: %s cannot be read, everything else was written; wwtrace info says more",
+		     ww_trace_path(e->t), lost.p ? lost.p : "rows");
+	ww_str_free(&lost);
+	return rc;
 }
 
 int64_t ww_export(struct ww_trace *t, const struct ww_export_options *opt, int fd,
@@ -374,6 +417,8 @@ int64_t ww_export(struct ww_trace *t, const struct ww_export_options *opt, int f
 		rc = export_rows(&e, err);
 	if (rc == 0)
 		rc = flush(&e, 0, err);
+	if (rc == 0)
+		rc = tell_damage(&e, err);
 	ww_str_free(&e.out);
 	return rc < 0 ? rc : e.records;
 }

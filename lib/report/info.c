@@ -40,6 +40,12 @@ static void add_notes(const struct ww_trace *t, struct ww_str *text, struct ww_j
 		else
 			ww_str_addf(text, "warning: %s\n", note.p);
 	}
+	for (size_t i = 0; ww_trace_warning(t, i); i++) {
+		if (j)
+			ww_json_text(j, NULL, ww_trace_warning(t, i));
+		else
+			ww_str_addf(text, "warning: %s\n", ww_trace_warning(t, i));
+	}
 	if (ww_trace_state(t) == WW_TRACE_UNCLOSED) {
 		static const char unclosed[] =
 			"the recorder died or the stream was cut: complete up to the last commit";
@@ -213,6 +219,64 @@ static void mark_counts(const struct ww_trace *t, struct ww_str *s, struct ww_js
 	}
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct ww_mark *const *x = a, *const *y = b;
+
+	if ((*x)->t.lo_ns != (*y)->t.lo_ns)
+		return (*x)->t.lo_ns < (*y)->t.lo_ns ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void label_text(const struct ww_trace *t, const struct ww_mark *m, struct ww_str *s)
+{
+	char at[32];
+
+	ww_fixed_text(at, sizeof(at), ((double)m->t.lo_ns - (double)ww_trace_span(t).lo_ns) / 1e9,
+		      3);
+	ww_str_addf(s, "  %12s s  ", at);
+	/* One line, whatever was typed. */
+	for (const char *p = m->text; *p; p++)
+		ww_str_addn(s, (unsigned char)*p < 0x20 || *p == 0x7f ? " " : p, 1);
+	ww_str_add(s, "\n");
+}
+
+static void label_json(const struct ww_trace *t, const struct ww_mark *m, struct ww_json *j)
+{
+	double origin = (double)ww_trace_span(t).lo_ns;
+
+	ww_json_open(j, NULL, '{');
+	ww_json_open(j, "t_s", '[');
+	ww_json_fixed(j, NULL, ((double)m->t.lo_ns - origin) / 1e9, 6);
+	ww_json_fixed(j, NULL, ((double)m->t.hi_ns - origin) / 1e9, 6);
+	ww_json_close(j, ']');
+	ww_json_text(j, "text", m->text);
+	ww_json_close(j, '}');
+}
+
+/* What was typed, by time: the names that `pwrlog stat --between` takes. */
+static int labels(const struct ww_trace *t, struct ww_str *s, struct ww_json *j,
+		  struct ww_error *err)
+{
+	size_t all = ww_trace_mark_count(t), n = 0;
+	const struct ww_mark **list = calloc(all + 1, sizeof(*list));
+
+	if (!list)
+		return ww_fail_nomem(err);
+	for (size_t i = 0; i < all; i++)
+		if (strcmp(ww_trace_mark(t, i)->kind, WW_MARK_LABEL) == 0)
+			list[n++] = ww_trace_mark(t, i);
+	qsort(list, n, sizeof(*list), by_time);
+	for (size_t i = 0; i < n; i++) {
+		if (j)
+			label_json(t, list[i], j);
+		else
+			label_text(t, list[i], s);
+	}
+	free(list);
+	return 0;
+}
+
 static int info_text(struct ww_trace *t, struct ww_str *s, struct ww_error *err)
 {
 	struct ww_interval span = ww_trace_span(t);
@@ -232,7 +296,9 @@ static int info_text(struct ww_trace *t, struct ww_str *s, struct ww_error *err)
 	}
 	ww_str_addf(s, "marks      %zu", ww_trace_mark_count(t));
 	mark_counts(t, s, NULL);
-	ww_str_addf(s, "\ngaps       %zu", ww_trace_gap_count(t));
+	ww_str_add(s, "\n");
+	rc = labels(t, s, NULL, err);
+	ww_str_addf(s, "gaps       %zu", ww_trace_gap_count(t));
 	if (lost_items(t) > 0)
 		ww_str_addf(s, ", %lld items lost", (long long)lost_items(t));
 	ww_str_addf(s, "\nsources    %zu\n", ww_trace_source_count(t));
@@ -327,6 +393,10 @@ static int info_json(struct ww_trace *t, struct ww_str *s, struct ww_error *err)
 	ww_json_open(&j, "marks", '{');
 	mark_counts(t, s, &j);
 	ww_json_close(&j, '}');
+	ww_json_open(&j, "labels", '[');
+	if (rc == 0)
+		rc = labels(t, s, &j, err);
+	ww_json_close(&j, ']');
 	ww_json_int(&j, "gaps", (int64_t)ww_trace_gap_count(t));
 	ww_json_int(&j, "lost", lost_items(t));
 	ww_json_int(&j, "anchors", (int64_t)ww_trace_anchor_count(t));

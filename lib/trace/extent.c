@@ -188,12 +188,11 @@ static int describe(struct ww_trace *t, struct ww_error *err)
 		ww_str_reset(&s);
 		if (g->lost >= 0)
 			ww_str_addf(&s, "%lld ", (long long)g->lost);
-		ww_str_addf(&s, "%s of %s cannot be read",
-			    info && info->kind == WW_SERIAL ? "bytes" : "rows",
+		ww_str_addf(&s, "%s of %s", info && info->kind == WW_SERIAL ? "bytes" : "rows",
 			    info ? info->name : "a source");
 		add_seconds(&s, t, g->t.lo_ns, " from ");
 		add_seconds(&s, t, g->t.hi_ns, " to ");
-		ww_str_addf(&s, ": %s", d->why);
+		ww_str_addf(&s, " cannot be read: %s", d->why);
 		d->text = s.bad ? NULL : ww_arena_text(&t->grown, s.p);
 		if (!d->text)
 			rc = ww_fail_nomem(err);

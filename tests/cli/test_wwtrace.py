@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,7 @@ INFO = """\
 trace      closed
 span       1.101 s from 2023-11-14T23:13:19.999+01:00
 marks      2: label 1, request 1
+         0.601 s  +monitor, A7005IDU on labhost
 gaps       1, 3 items lost
 sources    3
   meter (meter)
@@ -142,6 +144,8 @@ class Wwtrace(unittest.TestCase):
         self.assertEqual([s["name"] for s in doc["sources"]], ["meter", "port", "led"])
         self.assertEqual(doc["sources"][0]["channels"][0]["acc_rel"], 0.015)
         self.assertEqual(doc["marks"], {"label": 1, "request": 1})
+        self.assertEqual(doc["labels"], [{"t_s": [0.601, 0.601],
+                                          "text": "+monitor, A7005IDU on labhost"}])
 
     def test_dump(self):
         self.assertEqual(run("wwtrace", "dump", self.path), (0, DUMP, ""))
@@ -162,11 +166,57 @@ class Wwtrace(unittest.TestCase):
         self.assertIn("wwtrace export: -: line 13: a sample of 1 codes does not fit source 1\n", err)
         self.assertIn("meter,power,24.9,W", out)
 
+    def test_labels_by_time(self):
+        more = ('{"type":"mark","t":[1100000000,1100000000],"kind":"label","text":"a\\tb"}\n'
+                '{"type":"end"}\n')
+        out = run("wwtrace", "info", "-", stdin=STREAM.replace('{"type":"end"}\n', more).encode())[1]
+        self.assertIn("         0.101 s  a b\n         0.601 s  +monitor", out)
+
+    def test_digits_of_typed_readings(self):
+        """Codes are finer than what was typed: no zeros that nobody typed."""
+        typed = STREAM.replace('"scale":0.1,"resolution":0.1', '"scale":0.0001,"resolution":0.5')
+        typed = typed.replace("[249,99]", "[135000,99]").replace("[-5,null]", "[137500,null]")
+        out = run("wwtrace", "dump", "-", stdin=typed.encode())[1]
+        self.assertIn("power 13.5 W,", out)
+        self.assertIn("power 13.75 W,", out)
+
+    def test_damaged_block(self):
+        """The rest is written, then it is said what is missing, and it counts as failed."""
+        path = os.path.join(self.dir, "d.wwt")
+        self.assertEqual(run("pwrlog", "record", "-m", "sim:?watts=25&rate=20000&noise=1", "--for",
+                             "1s", "-o", path)[0], 0)
+        db = sqlite3.connect(path)
+        rows, lost = [r for r in db.execute("SELECT sum(n), max(n) FROM block")][0]
+        db.execute("UPDATE block SET data = substr(data, 1, 50) || x'00ff' || substr(data, 53)"
+                   " WHERE first = 8192")
+        db.commit()
+        db.close()
+        code, out, err = run("wwtrace", "export", path)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(out.splitlines()), 1 + rows - lost)
+        self.assertEqual(err, "wwtrace export: %s: %d rows of meter cannot be read, everything "
+                              "else was written; wwtrace info says more\n" % (path, lost))
+        self.assertEqual(run("wwtrace", "export", "--what", "marks", path)[0], 0)
+        code, out, err = run("wwtrace", "export", "--what", "gaps", path)
+        self.assertRegex(out, r"\n\d+,\d+,meter,%d,damaged block\n" % lost)
+        code, out, err = run("wwtrace", "info", path)
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"\nwarning: %d rows of meter from 0\.\d+ s to 0\.\d+ s "
+                              r"cannot be read: block \d+: damaged block: " % lost)
+        code, out, err = run("wwtrace", "dump", path)
+        self.assertEqual(code, 1)
+        self.assertIn("gap, %d lost: damaged block\n" % lost, out)
+        self.assertIn(" s cannot be read: block ", err)
+        code, out, err = run("pwrlog", "stat", "--json", path)
+        channel = json.loads(out)["channels"][0]
+        self.assertEqual((code, channel["n"], channel["gaps"]), (0, rows - lost, 1))
+        self.assertLess(abs(channel["gap_s"] - lost / 20000), 0.02)
+
     def test_wrong_use(self):
         tail = "'wwtrace export --help' tells how it is used.\n"
         for args, words in (((), "name a trace, or - for standard input"),
-                            (("--what", "x", "f"), "nothing to export is called 'x'"),
-                            (("--format", "x", "f"), "no format is called 'x'"),
+                            (("--what", "x", "f"), "--what x: samples, bytes, events, marks or gaps"),
+                            (("--format", "x", "f"), "--format x: csv or jsonl"),
                             (("--nope", "f"), "unknown option '--nope'"),
                             (("--what",), "option '--what' needs a value"),
                             (("f", "g"), "one trace at a time, not also 'g'")):
@@ -180,7 +230,8 @@ class Wwtrace(unittest.TestCase):
         self.assertEqual(run("wwtrace", "info", "/nonexistent"),
                          (1, "", "wwtrace info: /nonexistent: No such file or directory\n"))
         self.assertEqual(run("wwtrace", "export", "--source", "x", self.path),
-                         (1, "", "wwtrace export: %s: there is no source named x\n" % self.path))
+                         (1, "", "wwtrace export: %s: there is no source named x; there is meter, "
+                          "port, led\n" % self.path))
         with open("/dev/full", "w", encoding="ascii") as full:
             for command in ("info", "dump", "export"):
                 p = subprocess.run([tool("wwtrace"), command, self.path], stdout=full,
