@@ -145,7 +145,7 @@ static double widening(const char *path)
 	size_t n[2] = {0, 0};
 	struct ww_error err = {0};
 	struct ww_trace *t;
-	struct ww_cursor *c;
+	struct ww_cursor *c = NULL;
 	struct ww_batch b;
 
 	if (ww_trace_open(path, &t, &err) < 0 ||

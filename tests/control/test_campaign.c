@@ -85,7 +85,7 @@ static struct outcome campaign(const char *suspend, const char *wake, uint32_t c
 	struct outcome o = {0};
 	struct ww_error err = {0};
 	struct ww_recorder *r;
-	struct ww_campaign *c;
+	struct ww_campaign *c = NULL;
 	int master, slave;
 	char port[64];
 	pid_t pid;
