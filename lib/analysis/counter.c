@@ -12,6 +12,14 @@ void ww_counter_init(struct ww_counter *k)
 				 .begin = 1};
 }
 
+/* What it should have counted in dt: by the wattmeter, else by its own pace. */
+static double expected(const struct ww_counter *k, int64_t dt, double expect)
+{
+	if (isnan(expect) && k->counted_ns > 0)
+		expect = (double)k->counted / (double)k->counted_ns * (double)dt;
+	return expect;
+}
+
 /*
  * The register fell. Round its end, or set back to nothing? Round, if it then
  * counted no more than is credible: by the wattmeter beside it, else by its own
@@ -21,11 +29,38 @@ static bool wrapped(const struct ww_counter *k, int64_t dt, int64_t counts, doub
 {
 	if (counts < 0 || counts > k->wrap / 2)
 		return false;
-	if (isnan(expect) && k->counted_ns > 0)
-		expect = (double)k->counted / (double)k->counted_ns * (double)dt;
+	expect = expected(k, dt, expect);
 	if (isnan(expect))
 		return counts <= k->wrap / 10;
 	return (double)counts <= 10 * expect + 10;
+}
+
+/* The counts of an interval that may hold a turn or a reset; last_ok: for sure. */
+static int64_t judge(struct ww_counter *k, int64_t dt, int64_t counts, double expect, bool matters)
+{
+	double wrap = (double)k->wrap, due = expected(k, dt, expect);
+
+	if (k->told_reset) {
+		k->last_ok = false;
+		k->resets += matters;
+		return 0;
+	}
+	/* Near a whole turn: the likely number of them, but not for sure. */
+	if (k->wrap > 0 && due > 0.75 * wrap && due < 4e18) {
+		double turns = fmax(counts < 0, round((due - (double)counts) / wrap));
+
+		k->last_ok = false;
+		k->turns_unknown += matters;
+		k->wraps += matters ? (uint64_t)turns : 0;
+		return counts + (int64_t)turns * k->wrap;
+	}
+	if (counts >= 0)
+		return counts;
+	k->last_ok = k->wrap > 0 && wrapped(k, dt, counts + k->wrap, expect);
+	k->wraps += matters && k->last_ok;
+	k->resets += matters && !k->last_ok;
+	/* From a reset on nothing is known of what it had counted before. */
+	return k->last_ok ? counts + k->wrap : 0;
 }
 
 static void interval(struct ww_counter *k, int64_t t, int64_t code, double expect)
@@ -36,19 +71,9 @@ static void interval(struct ww_counter *k, int64_t t, int64_t code, double expec
 	k->last_ok = !__builtin_sub_overflow(code, k->c1, &counts);
 	a = k->t0 > k->from ? k->t0 : k->from;
 	b = t < k->to ? t : k->to;
-	if (k->last_ok && counts < 0) {
-		k->last_ok = k->wrap > 0 && wrapped(k, dt, counts + k->wrap, expect);
-		if (k->last_ok)
-			counts += k->wrap;
-		if (a < b || dt == 0) {
-			k->wraps += k->last_ok;
-			k->resets += !k->last_ok;
-		}
-	}
-	/* From a reset on nothing is known of what it had counted before. */
-	k->last = k->last_ok ? counts : 0;
+	k->last = k->last_ok ? judge(k, dt, counts, expect, a < b || dt == 0) : 0;
 	if (k->last_ok) {
-		k->counted += counts;
+		k->counted += k->last;
 		k->counted_ns += dt;
 	}
 	if (a > b)
@@ -84,6 +109,7 @@ void ww_counter_add(struct ww_counter *k, int64_t t, int64_t code, double expect
 			k->max = code;
 	}
 	k->any = true;
+	k->told_reset = false;
 	k->t1 = t;
 	k->c1 = code;
 	k->done = t >= k->to;

@@ -57,6 +57,13 @@ static int by_lo(const void *a, const void *b)
 	return (x->hi_ns > y->hi_ns) - (x->hi_ns < y->hi_ns);
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /* The source's recorded gaps, in order, those that overlap joined. */
 static int load_gaps(struct ww_stat_reading *r)
 {
@@ -82,6 +89,24 @@ static int load_gaps(struct ww_stat_reading *r)
 			r->gap[r->gaps++] = r->gap[i];
 		}
 	}
+	return 0;
+}
+
+/* Resets that the driver told of. */
+static int load_resets(struct ww_stat_reading *r)
+{
+	size_t all = ww_trace_mark_count(r->trace);
+
+	r->reset = calloc(all + 1, sizeof(*r->reset));
+	if (!r->reset)
+		return -ENOMEM;
+	for (size_t i = 0; i < all; i++) {
+		const struct ww_mark *m = ww_trace_mark(r->trace, i);
+
+		if (m->source == r->info->id && strcmp(m->kind, WW_MARK_RESET) == 0)
+			r->reset[r->resets++] = ww_iv_mid(m->t);
+	}
+	qsort(r->reset, r->resets, sizeof(*r->reset), by_time);
 	return 0;
 }
 
@@ -153,6 +178,9 @@ static void set_window(struct ww_stat_channel *c, const struct ww_source_info *s
 			c->k.wrap = (int64_t)llround(c->info.wrap / c->info.scale);
 	} else {
 		ww_integral_init(&c->w, c->info.semantics);
+		if (c->info.resolution > 0 && c->info.scale != 0)
+			c->w.noise.quantum = fmax(1, c->info.resolution / fabs(c->info.scale));
+		c->manual = src->kind == WW_MANUAL;
 		c->w.from = from;
 		c->w.to = to;
 	}
@@ -188,7 +216,8 @@ static int set_up(struct ww_stat_reading *r, struct ww_interval window)
 	for (size_t k = 0; k < r->channels; k++)
 		if (is_power(&r->channel[k]->info))
 			find_register(r, r->channel[k]);
-	return load_gaps(r);
+	rc = load_gaps(r);
+	return rc == 0 ? load_resets(r) : rc;
 }
 
 /* Figures of a source that was read. */
@@ -241,6 +270,7 @@ static int add_source(struct ww_stat *s, struct ww_trace *t, const struct ww_sou
 		free(r.channel[k]);
 	free(r.channel);
 	free(r.gap);
+	free(r.reset);
 	return rc == -ENOMEM ? ww_fail_nomem(err) : rc;
 }
 

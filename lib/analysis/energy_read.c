@@ -9,53 +9,116 @@
 #define GAP_PERIODS 2.5
 #define FAR	    (INT64_C(1) << 62)
 
-/* The usual interval of readings in the trace's first rows, 0 if there is none. */
-static double usual_interval(const int64_t *t, size_t n)
+/*
+ * When a row was measured. Several that were read at once, after the recorder or
+ * the line had stalled, have wide intervals that overlap: the meter took them at
+ * its own pace.
+ */
+static int64_t place(const struct ww_source_info *src, int64_t before, int64_t lo, int64_t hi)
+{
+	int64_t next;
+
+	if (src->period_ns <= 0 || before == -FAR ||
+	    (double)hi - (double)lo <= (double)src->period_ns)
+		return ww_iv_mid((struct ww_interval){lo, hi});
+	next = ww_add_sat(before, src->period_ns);
+	return next < lo ? lo : next > hi ? hi : next;
+}
+
+/* Readings of a channel in the trace's first rows. */
+struct prefix {
+	size_t n, rows;
+	int64_t t[PREFIX];
+	double skipped[PREFIX]; /* rows that gave something, since the reading before */
+};
+
+/* The usual interval between them, 0 if there is none. */
+static double usual_interval(const struct prefix *p)
 {
 	double d[PREFIX], mean, median;
+	size_t n = p->n;
 
 	if (n < 3)
 		return 0;
 	for (size_t i = 1; i < n; i++)
-		d[i - 1] = (double)t[i] - (double)t[i - 1];
-	mean = ((double)t[n - 1] - (double)t[0]) / (double)(n - 1);
+		d[i - 1] = (double)p->t[i] - (double)p->t[i - 1];
+	mean = ((double)p->t[n - 1] - (double)p->t[0]) / (double)(n - 1);
 	median = ww_median(d, n - 1);
 	/* Readings that arrive in bunches: the pauses between these are usual. */
 	return median < mean / 10 ? d[(n - 1) * 9 / 10] : median;
 }
 
-/* A person reads when there is something to read: no gaps between typed readings. */
-int ww_stat_find_limits(struct ww_stat_reading *r, struct ww_error *err)
+/* A meter may give some values with every tenth of its readings only. */
+static double usual_rows(const struct prefix *p)
+{
+	double v[PREFIX];
+
+	if (p->n < 3)
+		return 1;
+	for (size_t i = 1; i < p->n; i++)
+		v[i - 1] = p->skipped[i];
+	return ww_median(v, p->n - 1);
+}
+
+static void note_row(struct prefix *p, const struct ww_batch *b, size_t k, size_t i, int64_t t)
+{
+	bool any = false;
+
+	for (size_t c = 0; c < b->channels && !any; c++)
+		any = b->codes[c][i] != WW_MISSING;
+	p->rows += any;
+	if (k >= b->channels || b->codes[k][i] == WW_MISSING)
+		return;
+	p->skipped[p->n] = (double)p->rows;
+	p->t[p->n++] = t;
+	p->rows = 0;
+}
+
+static int read_prefix(struct ww_stat_reading *r, size_t k, struct prefix *p, struct ww_error *err)
 {
 	struct ww_cursor *c = NULL;
 	struct ww_batch b;
-	int64_t t[PREFIX];
-	int rc = 0;
+	int64_t t = -FAR;
+	size_t seen = 0;
+	int rc = ww_cursor_open(r->trace, r->info->id, WW_TIME_MIN, WW_TIME_MAX, 0, &c, err);
+
+	p->n = p->rows = 0;
+	while (rc >= 0 && p->n < PREFIX && seen < 64 * PREFIX &&
+	       (rc = ww_cursor_next(c, &b, err)) > 0)
+		for (size_t i = 0; i < b.n && p->n < PREFIX && seen < 64 * PREFIX; i++, seen++) {
+			t = place(r->info, t, b.lo_ns[i], b.hi_ns[i]);
+			note_row(p, &b, k, i, t);
+		}
+	ww_cursor_close(c);
+	return rc;
+}
+
+/*
+ * The driver's period wins over what is seen: where every second reading was lost,
+ * the usual interval is two of them. A person reads when there is something to
+ * read: no gaps between typed readings.
+ */
+int ww_stat_find_limits(struct ww_stat_reading *r, struct ww_error *err)
+{
+	struct prefix p;
 
 	for (size_t k = 0; k < r->channels; k++) {
 		struct ww_stat_channel *ch = r->channel[k];
-		size_t n = 0, seen = 0;
 		double period;
+		int rc;
 
 		ch->limit = INT64_MAX;
 		if (r->info->kind == WW_MANUAL)
 			continue;
-		rc = ww_cursor_open(r->trace, r->info->id, WW_TIME_MIN, WW_TIME_MAX, 0, &c, err);
-		while (rc >= 0 && n < PREFIX && seen < 64 * PREFIX &&
-		       (rc = ww_cursor_next(c, &b, err)) > 0)
-			for (size_t i = 0; i < b.n && n < PREFIX && seen < 64 * PREFIX; i++, seen++)
-				if (k < b.channels && b.codes[k][i] != WW_MISSING)
-					t[n++] = ww_iv_mid(
-						(struct ww_interval){b.lo_ns[i], b.hi_ns[i]});
-		ww_cursor_close(c);
-		c = NULL;
+		rc = read_prefix(r, k, &p, err);
 		if (rc < 0)
 			return rc;
-		period = usual_interval(t, n);
-		if ((double)r->info->period_ns > period)
-			period = (double)r->info->period_ns;
-		if (period > 0 && period < 1e18)
+		period = r->info->period_ns > 0 ? (double)r->info->period_ns * usual_rows(&p)
+						: usual_interval(&p);
+		if (period > 0 && period < 1e18) {
 			ch->limit = (int64_t)(GAP_PERIODS * period);
+			ch->period = r->info->period_ns > 0 ? (int64_t)period : 0;
+		}
 	}
 	return 0;
 }
@@ -72,24 +135,43 @@ static double expected(const struct ww_stat_channel *c, int64_t t, int64_t code)
 	return watts * ww_power_joules(c->info.unit) * ((double)t - (double)w->t0) / 1e9 / per;
 }
 
-/* Note how far integral and register are, at a row that has both. */
+/*
+ * Note how far integral and register are, at a row that has both. What lies in a
+ * gap, or round a reset, only one of them knows: it is left out of the comparison.
+ */
 static void pair_up(struct ww_stat_channel *c)
 {
 	const struct ww_counter *k = &c->counter->k;
+	const struct ww_integral *w = &c->w;
 	double e = ww_stat_joules(c), r = ww_counter_get(k) * c->counter->info.scale *
 					  ww_energy_joules(c->counter->info.unit);
+	bool apart = k->resets + k->turns_unknown != c->pair_resets || w->gap_ns != c->pair_gap_ns;
 
-	if (!c->paired) {
-		c->paired = true;
-		c->pair_e0 = e;
-		c->pair_r0 = r;
-	} else if (k->resets != c->pair_resets) {
-		c->skip_e += e - c->pair_e;
-		c->skip_r += r - c->pair_r;
+	if (c->paired && !apart) {
+		c->pair_E += e - c->pair_e;
+		c->pair_R += r - c->pair_r;
+		c->pair_ns += (double)w->t0 - (double)c->pair_t;
+		c->pieces += c->fresh;
+		c->fresh = false;
+	} else {
+		c->fresh = true;
 	}
+	c->paired = true;
 	c->pair_e = e;
 	c->pair_r = r;
-	c->pair_resets = k->resets;
+	c->pair_t = w->t0;
+	c->pair_resets = k->resets + k->turns_unknown;
+	c->pair_gap_ns = w->gap_ns;
+}
+
+/* Whether the driver told of a reset since the last row. Marks keep their order. */
+static bool told_reset(struct ww_stat_reading *r, int64_t t)
+{
+	bool told = false;
+
+	for (; r->next_reset < r->resets && r->reset[r->next_reset] <= t; r->next_reset++)
+		told = true;
+	return told;
 }
 
 /* Row by row, registers first: the integral may need them to cross a gap. */
@@ -98,6 +180,7 @@ static void feed_pairs(struct ww_stat_reading *r, const struct ww_rows *rows,
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		struct ww_rows one = {1, rows->t + i, rows->lo + i, rows->hi + i};
+		bool told = told_reset(r, one.t[0]);
 
 		for (size_t k = 0; k < r->channels; k++) {
 			struct ww_stat_channel *c = r->channel[k];
@@ -106,6 +189,7 @@ static void feed_pairs(struct ww_stat_reading *r, const struct ww_rows *rows,
 
 			if (!c->is_counter)
 				continue;
+			c->k.told_reset |= told;
 			for (size_t p = 0; p < r->channels && own != WW_MISSING; p++)
 				if (r->channel[p]->counter == c)
 					expect = expected(r->channel[p], one.t[0],
@@ -134,14 +218,14 @@ static void feed(struct ww_stat_reading *r, const struct ww_batch *b)
 		struct ww_rows rows = {n, t, b->lo_ns + at, b->hi_ns + at};
 
 		for (size_t i = 0; i < n; i++) {
-			int64_t mid = ww_iv_mid((struct ww_interval){rows.lo[i], rows.hi[i]});
+			int64_t mid = place(r->info, r->t, rows.lo[i], rows.hi[i]);
 
 			/* Within 146 years of the axis' zero no difference overflows. */
 			if (mid > r->t && mid < FAR)
 				r->t = mid;
 			t[i] = r->t;
 		}
-		if (r->pairs) {
+		if (r->pairs || r->resets) {
 			feed_pairs(r, &rows, b, at);
 			continue;
 		}
@@ -227,6 +311,7 @@ int ww_stat_read(struct ww_stat_reading *r, struct ww_error *err)
 		if (ch->is_counter)
 			continue;
 		ch->w.limit = ch->limit;
+		ch->w.period = ch->period;
 		ch->w.gap = r->gap;
 		ch->w.gaps_recorded = r->gaps;
 	}

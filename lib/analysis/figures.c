@@ -6,6 +6,7 @@
  */
 #include "analysis/stat.h"
 
+#include <float.h>
 #include <math.h>
 
 static const struct {
@@ -52,25 +53,27 @@ double ww_stat_joules(const struct ww_stat_channel *c)
  */
 static double readings_u2(const struct ww_stat_channel *c, double step)
 {
-	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
-	double seen = isnan(fit.sigma) ? 0 : fit.sigma * fabs(c->info.scale), s, uq;
+	const struct ww_integral *w = &c->w;
+	struct ww_noise_fit fit = ww_noise_get(&w->noise);
+	double k = fabs(c->info.scale), uq, un = 0;
 
-	uq = ww_quantiser_seen_u(step, isnan(fit.spread) ? 0 : fit.spread * fabs(c->info.scale));
-	if (isnan(fit.sigma))
-		return uq * uq;
-	s = seen > step / sqrt(12) ? seen : step / sqrt(12);
-	return s * s * fit.tau / (double)(c->w.n ? c->w.n : 1) + uq * uq;
+	/* What a person read, was worth writing down: differences are no noise. */
+	if (isnan(fit.sigma) || c->manual)
+		return pow(ww_quantiser_seen_u(step, 0), 2);
+	uq = ww_quantiser_seen_u(step, fit.spread * k);
+	if (w->n > 1)
+		un = k * ww_noise_mean_u(&w->noise, &fit, w->n, step / k / sqrt(12),
+					 sqrt(ww_spread_var(&w->all)));
+	return un * un + uq * uq;
 }
 
 /* Of the mean over ns: changes of the load between two readings of a moment. */
 static double changes_u2(const struct ww_stat_channel *c, double ns)
 {
 	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
-	double sigma = isnan(fit.sigma) ? 0 : fit.sigma;
+	double spread = isnan(fit.sigma) || c->manual ? 0 : fit.spread;
 
-	return pow(c->info.scale * ww_integral_jump_u(&c->w, 2 * sigma * sigma * (1 - fit.phi)) /
-			   ns,
-		   2);
+	return pow(c->info.scale * ww_integral_jump_u(&c->w, 2 * spread * spread) / ns, 2);
 }
 
 static double maker_u2(const struct ww_channel_info *i, double value)
@@ -80,31 +83,62 @@ static double maker_u2(const struct ww_channel_info *i, double value)
 	return (a * a + g * g * value * value) / 3;
 }
 
+/* Why what a register counted is not known to its rounding; "" if it is. */
+static const char *lost_counts(const struct ww_counter *k)
+{
+	if (k->resets)
+		return "what the register counted around its reset is lost";
+	return k->turns_unknown ? "the register may have turned more than once between readings"
+				: "";
+}
+
 static void register_figures(const struct ww_stat_channel *c, double u_own,
-			     struct ww_channel_stat *out)
+			     struct ww_channel_stat *out, struct ww_stat_extra *extra)
 {
 	const struct ww_stat_channel *k = c->counter;
-	double r, e, joules;
+	double r, joules, part;
 
 	if (!k || k->k.begin >= k->k.end)
 		return;
 	joules = ww_energy_joules(k->info.unit);
 	r = step_of(&k->info) * joules;
+	extra->lost = lost_counts(&k->k);
 	out->register_J.value = ww_counter_get(&k->k) * k->info.scale * joules;
-	out->register_J.u = r / sqrt(6);
+	out->register_J.u = *extra->lost ? NAN : r / sqrt(6);
 	out->register_resets = k->k.resets;
-	/* Between the same readings, and without the stretches in which it was reset. */
-	e = c->pair_e - c->pair_e0 - c->skip_e;
-	if (c->paired && c->pair_e > c->pair_e0)
-		out->register_z = (e - (c->pair_r - c->pair_r0 - c->skip_r)) /
-				  sqrt(u_own * u_own + r * r / 6);
+	if (!(c->pair_ns > 0))
+		return;
+	extra->pair_E = c->pair_E;
+	extra->pair_R = c->pair_R;
+	part = u_own * c->pair_ns / (double)(c->w.plain_ns + c->w.gap_ns);
+	out->register_z =
+		(c->pair_E - c->pair_R) / sqrt(part * part + r * r / 6 * (double)c->pieces);
 }
 
-static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out)
+/* Square of what the mean over ns is uncertain by beside its seen readings. */
+static double holes_u2(const struct ww_stat_channel *c, double ns)
+{
+	return pow(c->info.scale * ww_integral_gap_u(&c->w) / ns, 2);
+}
+
+static void energy_figures(const struct ww_stat_channel *c, double seen,
+			   struct ww_channel_stat *out, struct ww_stat_extra *extra)
+{
+	double ns = (double)(c->w.plain_ns + c->w.gap_ns), joules = ww_power_joules(c->info.unit);
+	double stamps = c->info.scale * ww_integral_stamp_u(&c->w, c->info.offset / c->info.scale) /
+			1e9 * joules;
+
+	out->energy_J.value = ww_stat_joules(c);
+	out->energy_J.u = hypot(out->mean.u * joules * ns / 1e9, stamps);
+	register_figures(c, hypot(sqrt(seen) * joules * ns / 1e9, stamps), out, extra);
+}
+
+static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out,
+			     struct ww_stat_extra *extra)
 {
 	const struct ww_channel_info *info = &c->info;
 	const struct ww_integral *w = &c->w;
-	double ns = (double)(w->plain_ns + w->gap_ns), step = step_of(info), own, bound;
+	double ns = (double)(w->plain_ns + w->gap_ns), step = step_of(info), seen, holes = 0;
 	double joules = strcmp(info->quantity, "power") == 0 ? ww_power_joules(info->unit) : 0;
 
 	out->n = w->n;
@@ -112,7 +146,7 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 	out->duration_s = ns / 1e9;
 	out->gap_s = (double)w->gap_ns / 1e9;
 	out->gaps = w->gaps;
-	out->coverage = ns > 0 ? (double)w->plain_ns / ns : w->n ? 1 : 0;
+	out->coverage = ns > 0 ? (double)(w->plain_ns - w->thin_ns) / ns : w->n ? 1 : 0;
 	if (w->begin > w->end) {
 		out->why = "no readings in this time";
 		return;
@@ -126,26 +160,27 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 	}
 	out->mean.value =
 		(ns > 0 ? ww_integral_area(w) / ns : w->last) * info->scale + info->offset;
-	own = readings_u2(c, step);
-	if (ns > 0)
-		own += pow(info->scale * ww_integral_gap_u(w) / ns, 2) + changes_u2(c, ns);
-	bound = maker_u2(info, out->mean.value);
+	seen = readings_u2(c, step);
+	if (ns > 0) {
+		seen += changes_u2(c, ns);
+		holes = holes_u2(c, ns);
+	}
+	/* No double holds a value more exactly than that. */
+	seen += pow(out->mean.value * DBL_EPSILON, 2);
 	if (step > 0)
-		out->mean.u = sqrt(own + bound);
+		out->mean.u = sqrt(seen + holes + maker_u2(info, out->mean.value));
 	else
 		out->why = "the resolution is unknown";
 	if (joules == 0)
 		return;
-	if (!(ns > 0)) {
+	if (ns > 0)
+		energy_figures(c, seen, out, extra);
+	else
 		out->why = "one reading covers no time";
-		return;
-	}
-	out->energy_J.value = ww_stat_joules(c);
-	out->energy_J.u = out->mean.u * joules * ns / 1e9;
-	register_figures(c, sqrt(own) * joules * ns / 1e9, out);
 }
 
-static void counter_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out)
+static void counter_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out,
+			    struct ww_stat_extra *extra)
 {
 	const struct ww_channel_info *info = &c->info;
 	const struct ww_counter *k = &c->k;
@@ -165,11 +200,16 @@ static void counter_figures(const struct ww_stat_channel *c, struct ww_channel_s
 	out->duration_s = ((double)k->end - (double)k->begin) / 1e9;
 	if (strcmp(info->quantity, "energy") != 0 || joules == 0)
 		return;
+	extra->lost = lost_counts(k);
 	/* Two readings, each anywhere within a step; the maker's bound in proportion. */
 	out->energy_J.value = ww_counter_get(k) * info->scale * joules;
-	out->energy_J.u =
-		sqrt(pow(step_of(info) * joules, 2) / 6 +
-		     (isnan(info->acc_rel) ? 0 : pow(info->acc_rel * out->energy_J.value, 2) / 3));
+	if (*extra->lost)
+		out->why = extra->lost;
+	else
+		out->energy_J.u = sqrt(pow(step_of(info) * joules, 2) / 6 +
+				       (isnan(info->acc_rel)
+						? 0
+						: pow(info->acc_rel * out->energy_J.value, 2) / 3));
 }
 
 void ww_stat_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out,
@@ -185,11 +225,13 @@ void ww_stat_figures(const struct ww_stat_channel *c, struct ww_channel_stat *ou
 	out->semantics = c->info.semantics;
 	out->why = "";
 	extra->counter = c->is_counter;
+	extra->lost = "";
+	extra->pair_E = extra->pair_R = NAN;
 	extra->accuracy_known = !isnan(c->info.acc_abs) && !isnan(c->info.acc_rel);
 	extra->to_joules =
 		c->is_counter ? ww_energy_joules(c->info.unit) : ww_power_joules(c->info.unit);
 	if (c->is_counter)
-		counter_figures(c, out);
+		counter_figures(c, out, extra);
 	else
-		integral_figures(c, out);
+		integral_figures(c, out, extra);
 }

@@ -16,6 +16,13 @@ void ww_integral_init(struct ww_integral *w, int32_t semantics)
 	ww_noise_init(&w->noise);
 }
 
+double ww_spread_var(const struct ww_spread *p)
+{
+	double n = (double)p->n;
+
+	return p->n < 2 ? 0 : fmax(0, (p->ss - p->s * p->s / n) / (n - 1));
+}
+
 static void extremes(struct ww_integral *w, int64_t c)
 {
 	if (c < w->min)
@@ -72,15 +79,55 @@ static inline void add_jump(struct ww_integral *w, int64_t dt, int64_t c)
 	ww_sum_add(&w->dt2, t * t);
 }
 
+/*
+ * What may have happened where nothing was read: at least what the readings on
+ * either side went through in their time.
+ */
+static double open_var(const struct ww_integral *w)
+{
+	double side = fmax(w->side_var, ww_spread_var(&w->piece));
+
+	return fmax(w->open_jump, w->open_d2 * side);
+}
+
+/* A hole of d between readings of c0 and c1, uncertain by more than is known yet. */
+static void open_hole(struct ww_integral *w, int64_t d, int64_t c1)
+{
+	double dt = (double)d, jump = dt * ((double)c1 - (double)w->c0);
+	double side = ww_spread_var(&w->piece);
+
+	ww_sum_add(&w->gap_var, open_var(w));
+	/* Few readings do not show all: what lies before them counts on. */
+	w->side_var = w->piece.n < WW_NOISE_LEAST ? fmax(side, w->side_var) : side;
+	w->piece = (struct ww_spread){0};
+	w->open_d2 = dt * dt;
+	w->open_jump = jump * jump / 12;
+}
+
+/* Readings were lost one by one: what is not covered by the one that came is open. */
+static void add_thin(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d)
+{
+	double whole = (double)(t1 - w->t0), lost = whole - (double)w->period, jump;
+
+	lost *= (double)d / whole;
+	w->thin++;
+	w->thin_ns += (int64_t)lost;
+	/* Of momentary values the change between them is in `jump`. */
+	jump = w->semantics == WW_INSTANT ? 0 : lost * ((double)c1 - (double)w->c0);
+	w->open_d2 += lost * lost;
+	w->open_jump += jump * jump / 12;
+}
+
 static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, size_t record)
 {
 	const struct ww_counter *k = w->counter;
 	double dt = (double)d, whole = (double)(t1 - w->t0), c0 = (double)w->c0;
-	double area = dt * (c0 + (double)c1) / 2, u = dt * fabs((double)c1 - c0) / sqrt(12);
+	double area = dt * (c0 + (double)c1) / 2;
 
 	/* A record may spread over several intervals: it is one gap. */
-	if (!w->was_gap || record == SIZE_MAX || record != w->was_record)
-		w->gaps++;
+	bool again = w->was_gap && record != SIZE_MAX && record == w->was_record;
+
+	w->gaps += !again;
 	w->was_gap = true;
 	w->was_record = record;
 	w->gap_ns += d;
@@ -92,11 +139,20 @@ static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, si
 	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 &&
 	    w->counter_u < fabs(area + w->counter_base * dt) / dt * whole / sqrt(12)) {
 		area = (double)k->last * w->counter_area * (dt / whole) - w->counter_base * dt;
-		u = w->counter_u;
-		w->gaps_counted++;
+		ww_sum_add(&w->gap_var, w->counter_u * w->counter_u);
+		w->gaps_counted += !again || !w->was_counted;
+		w->was_counted = true;
+	} else {
+		open_hole(w, d, c1);
+		w->was_counted = false;
 	}
 	ww_sum_add(&w->gap_area, area);
-	ww_sum_add(&w->gap_var, u * u);
+}
+
+/* Longer intervals are looked at: half a period and more was lost. */
+static int64_t usual(const struct ww_integral *w)
+{
+	return w->period ? w->period + w->period / 2 : w->limit;
 }
 
 /* An interval that is cut, a gap, or not in the window at all. */
@@ -116,11 +172,17 @@ static void add_slow(struct ww_integral *w, int64_t t, int64_t c, int64_t lo)
 		w->was_gap = false;
 		w->plain_ns += b - a;
 		add_jump(w, b - a, c);
+		if (t - w->t0 > usual(w))
+			add_thin(w, t, c, b - a);
 		ww_sum_add(&w->cut, (double)(b - a) * mean_code(w, t, c, a, b));
 	}
-	if (w->begin > w->end)
+	if (w->begin > w->end) {
 		w->begin = a;
+		w->begin_width = a == w->t0 ? (double)w->hi0 - (double)w->lo0 : 0;
+		w->begin_code = w->c0;
+	}
 	w->end = b;
+	w->ends = b == t;
 	if (w->semantics == WW_AVERAGE)
 		extremes(w, c);
 	else if (w->semantics == WW_HOLD)
@@ -133,6 +195,8 @@ static inline void take(struct ww_integral *w, int64_t c)
 	w->n++;
 	w->last = (double)c;
 	extremes(w, c);
+	ww_spread_add(&w->piece, (double)c);
+	ww_spread_add(&w->all, (double)c);
 	ww_noise_add(&w->noise, c);
 }
 
@@ -162,35 +226,42 @@ static void add_row(struct ww_integral *w, int64_t t, int64_t c, int64_t lo, int
 	if (w->any)
 		add_slow(w, t, c, lo);
 	if (inside(w, t)) {
-		if (w->begin > w->end)
+		if (w->begin > w->end) {
 			w->begin = w->end = t;
+			w->begin_width = (double)hi - (double)lo;
+			w->begin_code = c;
+			w->ends = true;
+		}
 		take(w, c);
 	}
 	w->any = true;
 	w->t0 = t;
 	w->c0 = c;
+	w->lo0 = lo;
 	w->hi0 = hi;
 	w->done = t >= w->to;
 }
 
 void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64_t *codes)
 {
-	int64_t quiet = quiet_until(w);
+	int64_t quiet = quiet_until(w), most = usual(w);
 
 	for (size_t i = 0; i < r->n && !w->done; i++) {
 		int64_t t = r->t[i], c = codes[i], dt;
 
 		/* Whole, plain and inside: exact, and all but a few rows. */
 		if (w->any && c != WW_MISSING && w->t0 >= w->from && t < w->to &&
-		    !__builtin_sub_overflow(t, w->t0, &dt) && dt <= w->limit && r->hi[i] < quiet) {
+		    !__builtin_sub_overflow(t, w->t0, &dt) && dt <= most && r->hi[i] < quiet) {
 			w->sum0 += (__int128)dt * w->c0;
 			w->sum1 += (__int128)dt * c;
 			w->plain_ns += dt;
 			add_jump(w, dt, c);
 			w->end = t;
+			w->ends = true;
 			w->was_gap = false;
 			w->t0 = t;
 			w->c0 = c;
+			w->lo0 = r->lo[i];
 			w->hi0 = r->hi[i];
 			take(w, c);
 			continue;
@@ -218,7 +289,16 @@ double ww_integral_area(const struct ww_integral *w)
 
 double ww_integral_gap_u(const struct ww_integral *w)
 {
-	return sqrt(ww_sum_get(&w->gap_var));
+	return sqrt(ww_sum_get(&w->gap_var) + open_var(w));
+}
+
+double ww_integral_stamp_u(const struct ww_integral *w, double base)
+{
+	double end = w->ends ? (double)w->hi0 - (double)w->lo0 : 0;
+
+	return hypot(w->begin_width * ((double)w->begin_code + base),
+		     end * ((double)w->c0 + base)) /
+	       sqrt(12);
 }
 
 double ww_integral_jump_u(const struct ww_integral *w, double noise2)

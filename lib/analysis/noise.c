@@ -8,54 +8,87 @@
 
 void ww_noise_init(struct ww_noise *z)
 {
+	z->quantum = 1;
 	z->fill = 0;
+	z->cut = 0;
 	z->skip = 0;
 	z->stride = 1;
 	z->blocks = 0;
-}
-
-static void sort(double *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		double x = v[i];
-		size_t at = i;
-
-		for (; at > 0 && v[at - 1] > x; at--)
-			v[at] = v[at - 1];
-		v[at] = x;
-	}
+	z->batches = 0;
+	z->batch_n = 1;
+	z->batch_fill = 0;
+	z->batch_sum = 0;
 }
 
 /*
- * Half the mean of the smallest nine tenths of the squared differences at a
- * lag, made unbiased for normal noise: the mean of a chi-square of one degree
- * below its 90th percentile is 0.623. A load that switches inside the block
- * falls into the tenth that is left out. Where it switches more often, at the
- * larger lags first, what stands out by six times the median (and by more than
- * the quantiser makes) is no noise either.
+ * Runs of readings between gross steps: run[i] of equal number belong together.
+ * A change of the load is not noise. Gross is what stands out of the differences
+ * of neighbours by five standard deviations of theirs (more, where there are few
+ * to tell it from) and by more than a quantiser makes.
  */
-static double lag_variance(const int64_t *x, size_t n, size_t lag, double *plain)
+static size_t find_runs(const struct ww_noise *z, unsigned char *run)
 {
-	size_t m = n - lag, kept = m - m / 10, below = 0;
-	double sq[WW_NOISE_BLOCK], most = 0, limit, calm = 0;
+	double d[WW_NOISE_BLOCK], limit, centre = 0;
+	size_t m = 0, runs = 0;
 
-	for (size_t i = 0; i < m; i++) {
-		double d = (double)x[i + lag] - (double)x[i];
-
-		sq[i] = d * d;
+	for (size_t i = 1; i < z->fill; i++)
+		if (!(z->cut >> i & 1))
+			d[m++] = (double)z->buf[i] - (double)z->buf[i - 1];
+	/* A ramp is no step. */
+	if (m >= WW_NOISE_LEAST)
+		centre = ww_median(d, m);
+	for (size_t i = 0; i < m; i++)
+		d[i] = fabs(d[i] - centre);
+	qsort(d, m, sizeof(*d), ww_cmp_double);
+	/* 35 % of a normal variable's absolute values are below 0.4538. */
+	limit = m ? 4.5 / 0.4538 * (1 + 10.0 / (double)m) * d[m * 35 / 100] : 0;
+	limit = fmax(limit, 2.5 * z->quantum);
+	for (size_t i = 0; i < z->fill; i++) {
+		if (i && (z->cut >> i & 1 ||
+			  fabs((double)z->buf[i] - (double)z->buf[i - 1] - centre) > limit))
+			runs++;
+		run[i] = (unsigned char)runs;
 	}
-	sort(sq, m);
-	for (size_t i = 0; i < kept; i++)
-		most += sq[i];
-	most /= (double)kept * 2 * 0.623;
-	/* The median of a chi-square of one degree is 0.455. */
-	limit = 36 * sq[m / 2] / 0.455;
-	limit = limit > 6.25 ? limit : 6.25;
-	for (; below < m && sq[below] <= limit; below++)
-		calm += sq[below];
-	calm /= 2 * (double)below;
-	*plain = calm;
-	return calm < most && 2 * below >= m ? calm : most;
+	return runs + 1;
+}
+
+/* Half the variance of the differences at a lag: of a ramp nothing is left in it. */
+static double lag_variance(const struct ww_noise *z, const unsigned char *run, size_t lag)
+{
+	double s = 0, ss = 0, m;
+	size_t pairs = 0;
+
+	for (size_t i = 0; i + lag < z->fill; i++) {
+		double d = (double)z->buf[i + lag] - (double)z->buf[i];
+
+		if (run[i] != run[i + lag])
+			continue;
+		s += d;
+		ss += d * d;
+		pairs++;
+	}
+	m = (double)pairs;
+	return pairs < WW_NOISE_LEAST / 2 ? NAN : fmax(0, (ss - s * s / m) / m / 2);
+}
+
+/*
+ * Mean square of the second differences over twice that of the first: 3 - phi for
+ * noise, less than 2 only where a smooth change of the load makes most of both.
+ */
+static double second_differences(const struct ww_noise *z, const unsigned char *run)
+{
+	double ss = 0;
+	size_t n = 0;
+
+	for (size_t i = 2; i < z->fill; i++) {
+		double d = (double)z->buf[i] - 2 * (double)z->buf[i - 1] + (double)z->buf[i - 2];
+
+		if (run[i] != run[i - 2])
+			continue;
+		ss += d * d;
+		n++;
+	}
+	return n < WW_NOISE_LEAST / 2 ? NAN : ss / (double)n;
 }
 
 /* Keep every second of the blocks, so that there is room again. */
@@ -70,19 +103,33 @@ static void thin_out(struct ww_noise *z)
 
 void ww_noise_flush(struct ww_noise *z)
 {
-	size_t n = z->fill;
-	double plain;
+	unsigned char run[WW_NOISE_BLOCK];
 
+	if (z->fill >= WW_NOISE_LEAST) {
+		if (z->blocks == WW_NOISE_BLOCKS)
+			thin_out(z);
+		find_runs(z, run);
+		for (size_t k = 0; k < WW_NOISE_LAGS; k++)
+			z->v[k][z->blocks] = (float)lag_variance(z, run, k + 1);
+		z->v[WW_NOISE_LAGS][z->blocks] = (float)second_differences(z, run);
+		z->blocks++;
+		z->skip = (z->stride - 1) * WW_NOISE_BLOCK;
+	}
 	z->fill = 0;
-	if (n < WW_NOISE_LEAST)
+	z->cut = 0;
+}
+
+void ww_noise_batch(struct ww_noise *z)
+{
+	z->batch[z->batches++] = z->batch_sum / (double)z->batch_n;
+	z->batch_sum = 0;
+	z->batch_fill = 0;
+	if (z->batches < WW_NOISE_BATCHES)
 		return;
-	if (z->blocks == WW_NOISE_BLOCKS)
-		thin_out(z);
-	for (size_t k = WW_NOISE_LAGS; k-- > 0;)
-		z->v[k][z->blocks] = (float)lag_variance(z->buf, n, k + 1, &plain);
-	z->v[WW_NOISE_LAGS][z->blocks] = (float)plain;
-	z->blocks++;
-	z->skip = (z->stride - 1) * WW_NOISE_BLOCK;
+	for (size_t i = 0; i < WW_NOISE_BATCHES / 2; i++)
+		z->batch[i] = (z->batch[2 * i] + z->batch[2 * i + 1]) / 2;
+	z->batches = WW_NOISE_BATCHES / 2;
+	z->batch_n *= 2;
 }
 
 /* Least squares of v[k] = s2 (1 - phi^(k+1)): s2 for a phi, and what remains. */
@@ -92,6 +139,8 @@ static double residual(const double *v, double phi, double *s2)
 
 	for (size_t k = 0; k < WW_NOISE_LAGS; k++) {
 		p *= phi;
+		if (isnan(v[k]))
+			continue;
 		vf += v[k] * (1 - p);
 		ff += (1 - p) * (1 - p);
 	}
@@ -101,29 +150,98 @@ static double residual(const double *v, double phi, double *s2)
 		double d;
 
 		p *= phi;
+		if (isnan(v[k]))
+			continue;
 		d = v[k] - *s2 * (1 - p);
 		r += d * d;
 	}
 	return r;
 }
 
+/*
+ * The mean of a lag's blocks without those in which something happened: a
+ * median would be too small, and the more so the more the noise is correlated.
+ */
+static double over_blocks(const struct ww_noise *z, size_t lag)
+{
+	double tmp[WW_NOISE_BLOCKS], limit, sum = 0;
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < z->blocks; i++)
+		if (!isnan(z->v[lag][i]))
+			tmp[n++] = (double)z->v[lag][i];
+	if (n == 0 || 4 * n < z->blocks)
+		return NAN;
+	limit = 4 * ww_median(tmp, n);
+	for (size_t i = 0; i < n; i++) {
+		if (tmp[i] > limit)
+			continue;
+		sum += tmp[i];
+		kept++;
+	}
+	return sum / (double)kept;
+}
+
+/* Fewer readings than a block: their deviations from the mean of each run. */
+static struct ww_noise_fit of_few(const struct ww_noise *z)
+{
+	struct ww_noise_fit fit = {.sigma = NAN, .spread = NAN, .tau = 1, .df = 0};
+	unsigned char run[WW_NOISE_BLOCK];
+	double xx = 0, xy = 0, yy = 0;
+	size_t runs = find_runs(z, run), n = z->fill;
+
+	if (n < runs + 1)
+		return fit;
+	for (size_t i = 0, end; i < n; i = end) {
+		double x = 0, y = 0, m;
+
+		for (end = i; end < n && run[end] == run[i]; end++) {
+			x += (double)end;
+			y += (double)z->buf[end];
+		}
+		m = (double)(end - i);
+		for (size_t k = i; k < end; k++) {
+			double dx = (double)k - x / m, dy = (double)z->buf[k] - y / m;
+
+			xx += dx * dx;
+			xy += dx * dy;
+			yy += dy * dy;
+		}
+	}
+	fit.df = (double)(n - runs);
+	/* A ramp costs a degree of freedom: where there are some. */
+	if (fit.df >= 5) {
+		fit.df--;
+		yy -= xy * xy / xx;
+	}
+	fit.sigma = fit.spread = sqrt(fmax(yy, 0) / fit.df);
+	return fit;
+}
+
 struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 {
-	struct ww_noise_fit fit = {.sigma = NAN, .spread = NAN, .tau = 1};
-	double v[WW_NOISE_LAGS + 1], tmp[WW_NOISE_BLOCKS + 1], best = INFINITY;
+	struct ww_noise_fit fit = {.sigma = NAN, .spread = NAN, .tau = 1, .df = INFINITY};
+	double v[WW_NOISE_LAGS + 1], best = INFINITY, n;
 	struct ww_noise last = *z;
 
 	/* A copy takes the readings that do not fill a block yet. */
+	if (last.blocks == 0 && last.fill < WW_NOISE_LEAST)
+		return of_few(z);
+	n = (double)(last.blocks ? last.blocks * WW_NOISE_BLOCK : last.fill);
 	if (last.blocks == 0)
 		ww_noise_flush(&last);
-	if (last.blocks == 0)
+	for (size_t k = 0; k <= WW_NOISE_LAGS; k++)
+		v[k] = over_blocks(&last, k);
+	/* The load changed with nearly every reading. */
+	if (isnan(v[0]))
 		return fit;
-	for (size_t k = 0; k <= WW_NOISE_LAGS; k++) {
-		for (size_t i = 0; i < last.blocks; i++)
-			tmp[i] = (double)last.v[k][i];
-		v[k] = ww_median(tmp, last.blocks);
+	fit.spread = sqrt(v[0]);
+	if (v[WW_NOISE_LAGS] < 1.6 * 2 * v[0]) {
+		fit.sigma = fit.spread = sqrt(v[WW_NOISE_LAGS] / 6);
+		return fit;
 	}
-	for (int i = 0; i < 198; i++) {
+	/* Two lags alone tell nothing of the correlation. */
+	for (int i = 0; i < (isnan(v[2]) ? 1 : 198); i++) {
 		double phi = i / 200.0, s2, r = residual(v, phi, &s2);
 
 		if (r < best) {
@@ -132,9 +250,56 @@ struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 			fit.sigma = sqrt(s2);
 		}
 	}
-	fit.spread = sqrt(v[WW_NOISE_LAGS]);
+	/* Few readings show too little of it (Kendall 1954). */
+	fit.phi = fmin(0.99, fit.phi + (fit.phi > 0 ? (1 + 4 * fit.phi) / n : 0));
 	fit.tau = (1 + fit.phi) / (1 - fit.phi);
+	fit.slow = fit.tau > WW_NOISE_BLOCK / 8.0;
 	return fit;
+}
+
+/*
+ * Of the mean of all, from the means of batches. The lesser is from the differences
+ * of neighbours, which a slow change of the load hardly shows in; the larger from
+ * all deviations. 0 and INFINITY with too few.
+ */
+static void batch_u(const struct ww_noise *z, double *lesser, double *larger)
+{
+	double n = (double)z->batches, diff = 0, dev = 0, mean = 0, t;
+
+	*lesser = 0;
+	*larger = INFINITY;
+	if (z->batches < WW_NOISE_BATCHES / 4)
+		return;
+	for (size_t i = 0; i < z->batches; i++)
+		mean += z->batch[i] / n;
+	for (size_t i = 0; i < z->batches; i++) {
+		diff += i ? pow(z->batch[i] - z->batch[i - 1], 2) : 0;
+		dev += pow(z->batch[i] - mean, 2);
+	}
+	t = ww_student_t(0.9545, n - 1) / 2;
+	*lesser = t * sqrt(diff / 2 / (n - 1) / n);
+	if (z->batch_n >= WW_NOISE_LEAST)
+		*larger = 2 * t * sqrt(dev / (n - 1) / n);
+}
+
+double ww_noise_mean_u(const struct ww_noise *z, const struct ww_noise_fit *fit, uint64_t n,
+		       double floor, double spread)
+{
+	double m = (double)(n ? n : 1), s = fmax(fit->sigma, floor), df = fit->df, u, lesser,
+	       larger;
+
+	if (isinf(df))
+		df = fmax(2, m / fit->tau - 1);
+	u = s * sqrt(fit->tau / m) * ww_student_t(0.9545, df) / 2;
+	if (!isinf(fit->df))
+		return u;
+	batch_u(z, &lesser, &larger);
+	if (fit->slow) {
+		/* The spread of so few independent ones shows too little. */
+		u = fmax(u, lesser);
+		spread *= 2;
+	}
+	return fmax(fmin(u, fmin(larger, spread)), floor / sqrt(m));
 }
 
 double ww_quantiser_u(double q, double sigma)

@@ -91,45 +91,103 @@ static void say_gaps(struct ww_stat *s, int *rc, const struct ww_source_info *sr
 {
 	const struct ww_integral *w = &c->w;
 	struct num limit = num((double)c->limit / 1e9);
+	bool filled = w->gaps_counted == w->gaps;
 
 	if (w->gaps && !said_already(s, src, i))
-		ww_stat_say(s, rc,
-			    "%s: %llu gap%s (recorded as such%s%s%s), %s s in all: taken as the "
-			    "mean of "
-			    "the values on both sides, uncertain by their difference",
-			    src->name, (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
-			    c->limit == INT64_MAX ? "" : ", or longer than ",
-			    c->limit == INT64_MAX ? "" : limit.t, c->limit == INT64_MAX ? "" : " s",
-			    num((double)w->gap_ns / 1e9).t);
+		ww_stat_say(
+			s, rc, "%s: %llu gap%s (recorded as such%s%s%s), %s s in all%s", src->name,
+			(unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
+			c->limit == INT64_MAX ? "" : ", or longer than ",
+			c->limit == INT64_MAX ? "" : limit.t, c->limit == INT64_MAX ? "" : " s",
+			num((double)w->gap_ns / 1e9).t,
+			filled ? ""
+			       : ": taken as the mean of the values on both sides, uncertain by "
+				 "their difference or by the spread of the readings there, "
+				 "whichever is more");
 	if (w->gaps_counted)
-		ww_stat_say(s, rc, "%s: %llu of %llu gap%s filled from the meter's own register",
+		ww_stat_say(s, rc, "%s: %llu of %llu gap%s filled from the meter's own register%s",
 			    s->channel[i].name, (unsigned long long)w->gaps_counted,
-			    (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s");
+			    (unsigned long long)w->gaps, w->gaps == 1 ? "" : "s",
+			    filled ? "" : " instead");
+	if (w->thin)
+		ww_stat_say(
+			s, rc,
+			"%s: readings are missing one by one, about %lld where one is due every "
+			"%s s: the %s s they stood for are not covered",
+			s->channel[i].name,
+			(long long)llround((double)w->thin_ns / (double)w->period),
+			num((double)w->period / 1e9).t, num((double)w->thin_ns / 1e9).t);
 }
 
-static void say_register(struct ww_stat *s, int *rc, const struct ww_channel_stat *out,
-			 const struct ww_stat_channel *c, const char *name)
+static void say_counter(struct ww_stat *s, int *rc, const struct ww_counter *k, const char *name)
 {
-	struct num z;
-
-	ww_fixed_text(z.t, sizeof(z.t), out->register_z, 1);
-	if (c->is_counter && c->k.resets)
+	if (k->resets)
 		ww_stat_say(
 			s, rc,
 			"%s: the register was reset %llu time%s; what it counted up to each reset "
-			"is kept, what it counted between the reset and the next reading is lost",
-			name, (unsigned long long)c->k.resets, c->k.resets == 1 ? "" : "s");
-	if (c->is_counter && c->k.wraps)
-		ww_stat_say(s, rc, "%s: the register passed its end %llu time%s", name,
-			    (unsigned long long)c->k.wraps, c->k.wraps == 1 ? "" : "s");
-	if (isfinite(out->register_z))
+			"is kept, what it counted between the last reading before and the next "
+			"reading is lost",
+			name, (unsigned long long)k->resets, k->resets == 1 ? "" : "s");
+	if (k->turns_unknown)
 		ww_stat_say(s, rc,
-			    "%s: the meter's own register counted %s Wh in the same time: %s "
-			    "(z = %s)",
-			    name, watt_hours(out->register_J.value).t,
-			    fabs(out->register_z) > 2 ? "DISAGREES with the integral"
-						      : "agrees with the integral",
-			    z.t);
+			    "%s: %llu time%s the readings lie so far apart that the register may "
+			    "have passed its end more than once: the likeliest number is taken",
+			    name, (unsigned long long)k->turns_unknown,
+			    k->turns_unknown == 1 ? "" : "s");
+	if (k->wraps)
+		ww_stat_say(s, rc, "%s: the register passed its end %llu time%s", name,
+			    (unsigned long long)k->wraps, k->wraps == 1 ? "" : "s");
+}
+
+static void say_register(struct ww_stat *s, int *rc, const struct ww_stat_channel *c, size_t i)
+{
+	const struct ww_channel_stat *out = &s->channel[i];
+	struct num z;
+
+	if (!c->counter)
+		return;
+	ww_fixed_text(z.t, sizeof(z.t), out->register_z, 1);
+	if (isfinite(out->register_z))
+		ww_stat_say(
+			s, rc,
+			"%s: %sthe meter's own register counted %s Wh and the integral is %s Wh: "
+			"the register %s the integral (z = %s)",
+			out->name,
+			c->pieces > 1 || c->counter->k.resets || c->w.gaps
+				? "where both were read, gaps and resets left out, "
+				: "between the same readings ",
+			watt_hours(s->extra[i].pair_R).t, watt_hours(s->extra[i].pair_E).t,
+			fabs(out->register_z) > 2 ? "DISAGREES with" : "agrees with", z.t);
+	if (*s->extra[i].lost)
+		ww_stat_say(s, rc, "%s: own register: %s", out->name, s->extra[i].lost);
+}
+
+static void say_noise(struct ww_stat *s, int *rc, const struct ww_stat_channel *c, const char *name)
+{
+	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
+
+	if (c->manual)
+		ww_stat_say(s, rc,
+			    "%s: readings of a person differ because the load did: their noise is "
+			    "not known and not in u",
+			    name);
+	else if (isnan(fit.sigma) || c->w.n < 2)
+		ww_stat_say(s, rc, "%s: %s: their noise is not known and not in u", name,
+			    c->w.n < 3 ? "fewer than three readings"
+				       : "the load changed with nearly every reading");
+	else if (isfinite(fit.df))
+		ww_stat_say(
+			s, rc,
+			"%s: fewer than %d readings: their noise is taken for uncorrelated, and "
+			"u is widened by Student's factor",
+			name, WW_NOISE_LEAST);
+	else if (fit.slow)
+		ww_stat_say(
+			s, rc,
+			"%s: the noise seems correlated over %s readings, as many as it is found "
+			"from: u is taken from the means of longer stretches where these say "
+			"more, may hold changes of the load, and is rough with few readings",
+			name, num(fit.tau).t);
 }
 
 void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *src,
@@ -144,12 +202,12 @@ void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *sr
 	say_window(s, rc, c, name);
 	if (!c->is_counter)
 		say_gaps(s, rc, src, c, i);
-	say_register(s, rc, out, c, name);
-	if (!c->is_counter && out->n && isnan(ww_noise_get(&c->w.noise).sigma))
-		ww_stat_say(s, rc,
-			    "%s: fewer than %d readings in a row: their noise is not known and not "
-			    "in u",
-			    name, WW_NOISE_LEAST);
+	if (c->is_counter)
+		say_counter(s, rc, &c->k, name);
+	else
+		say_register(s, rc, c, i);
+	if (!c->is_counter && out->n)
+		say_noise(s, rc, c, name);
 	if (!c->is_counter && out->n && !(out->resolution > 0))
 		ww_stat_say(
 			s, rc,

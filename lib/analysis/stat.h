@@ -8,8 +8,10 @@
 /* What a report says beyond the public figures of a channel. */
 struct ww_stat_extra {
 	bool accuracy_known;
-	bool counter;	  /* figures of a register, not of values over time */
-	double to_joules; /* J in one unit s (or one unit, for a register); 0: no energy */
+	bool counter;	       /* figures of a register, not of values over time */
+	const char *lost;      /* why what a register counted is uncertain, "" */
+	double pair_E, pair_R; /* J by integral and register, in the stretches z compares */
+	double to_joules;      /* J in one unit s (or one unit, for a register); 0: no energy */
 };
 
 struct ww_stat {
@@ -33,16 +35,23 @@ struct ww_stat_channel {
 	struct ww_channel_info info;
 	struct ww_stat_channel *counter; /* register beside a power channel */
 	bool is_counter;
+	bool manual;		  /* a person read it */
 	int64_t want_lo, want_hi; /* window asked for, as far as the trace goes */
 	int64_t limit;		  /* longer intervals are gaps; INT64_MAX: none are */
+	int64_t period;		  /* declared, between readings; 0 irregular */
 	union {
 		struct ww_integral w;
 		struct ww_counter k;
 	};
-	/* readings of the register with a value of the power beside them */
-	bool paired;
-	double pair_e0, pair_e, pair_r0, pair_r; /* at the first and the latest, J */
-	double skip_e, skip_r;			 /* between readings with a reset in between */
+	/*
+	 * Readings of the register with a value of the power beside them: sums over
+	 * the stretches that both saw whole, and where both were at the latest.
+	 */
+	bool paired, fresh;
+	double pair_E, pair_R, pair_ns;
+	uint64_t pieces; /* stretches: each begins and ends with a rounding of its own */
+	double pair_e, pair_r;
+	int64_t pair_t, pair_gap_ns;
 	uint64_t pair_resets;
 };
 
@@ -57,6 +66,8 @@ struct ww_stat_reading {
 	bool pairs; /* a register stands beside a power channel */
 	struct ww_interval *gap;
 	size_t gaps;
+	int64_t *reset; /* times of marks that tell of a reset, in order */
+	size_t resets, next_reset;
 	int64_t t; /* of the latest row: times never fall */
 };
 

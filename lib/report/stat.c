@@ -47,16 +47,26 @@ static bool whole(double v)
  */
 static int step_decimals(double step, double v)
 {
-	int d = 0, most = plain_decimals(v);
+	int d = 0;
 
 	if (!(step > 0))
-		return most;
-	while (d < most && !(whole(step) && step > 0.5 && whole(v))) {
+		return plain_decimals(v);
+	while (d < 9 && !(whole(step) && step > 0.5) && fabs(v) < 1e15) {
 		step *= 10;
 		v *= 10;
 		d++;
 	}
+	for (int most = plain_decimals(v / pow(10, d)); d < most && !whole(v); d++)
+		v *= 10;
 	return d;
+}
+
+/* The least and the greatest value are shown alike. */
+static int range_decimals(const struct ww_channel_stat *c)
+{
+	int a = step_decimals(c->resolution, c->min), b = step_decimals(c->resolution, c->max);
+
+	return a > b ? a : b;
 }
 
 static void add_quantity(struct ww_str *s, struct ww_quantity q, const char *unit, int fallback)
@@ -97,8 +107,8 @@ static void fill_row(struct ww_str *cell, const struct ww_channel_stat *c,
 	ww_str_add(&cell[NAME], c->name);
 	add_quantity(&cell[MEAN], c->mean, c->unit, plain_decimals(c->mean.value));
 	if (!isnan(c->min)) {
-		ww_str_fixed(&cell[MIN], c->min, step_decimals(c->resolution, c->min));
-		ww_str_fixed(&cell[MAX], c->max, step_decimals(c->resolution, c->max));
+		ww_str_fixed(&cell[MIN], c->min, range_decimals(c));
+		ww_str_fixed(&cell[MAX], c->max, range_decimals(c));
 	}
 	ww_str_addf(&cell[VALUES], "%llu", (unsigned long long)c->n);
 	if (c->missing)
@@ -301,9 +311,10 @@ static void json_channel(struct ww_json *j, const struct ww_channel_stat *c,
 	ww_json_int(j, "n", (int64_t)c->n);
 	ww_json_int(j, "missing", (int64_t)c->missing);
 	ww_json_num(j, "duration_s", c->duration_s);
-	json_quantity(j, "mean", c->mean, c->why);
-	ww_json_fixed(j, "min", c->min, step_decimals(c->resolution, c->min));
-	ww_json_fixed(j, "max", c->max, step_decimals(c->resolution, c->max));
+	json_quantity(j, "mean", c->mean,
+		      extra->counter && c->n ? "a register has no mean" : c->why);
+	ww_json_fixed(j, "min", c->min, range_decimals(c));
+	ww_json_fixed(j, "max", c->max, range_decimals(c));
 	if (c->resolution > 0)
 		ww_json_num(j, "resolution", c->resolution);
 	else
@@ -314,7 +325,7 @@ static void json_channel(struct ww_json *j, const struct ww_channel_stat *c,
 	ww_json_int(j, "gaps", (int64_t)c->gaps);
 	ww_json_num(j, "gap_s", c->gap_s);
 	if (!isnan(c->register_J.value))
-		json_quantity(j, "register_J", c->register_J, "");
+		json_quantity(j, "register_J", c->register_J, extra->lost);
 	if (!isnan(c->register_z))
 		ww_json_fixed(j, "register_z", c->register_z, 3);
 	if (!isnan(c->register_J.value) || extra->counter)
