@@ -187,6 +187,8 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 		pair(j, "p95_ci95", s->p95_ci, 4);
 		number(j, "min", s->min, 4);
 		number(j, "max", s->max, 4);
+		ww_json_int(j, "bounds", (int64_t)s->bounds);
+		number(j, "median_hi", s->median_hi, 4);
 		ww_json_close(j, '}');
 	}
 	ww_json_open(j, "results", '{');

@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -54,6 +55,73 @@ class Reports(Folder):
         self.assertAlmostEqual(float(power.mean), 25, delta=0.2)
         self.assertEqual((power.mean.unit, power.energy_J.unit), ("W", "J"))
         self.assertRegex(str(power.mean), r"^2[45]\.\d+ ± 0\.\d+ W$")
+
+    def test_stat_between_marks(self):
+        """10 W, from one label to the next 60 W, then 10 W again."""
+        path = self.path("between.wwt")
+        with Writer(path) as w:
+            m = w.source(_ffi.METER, "meter")
+            w.channel(m, b"power", b"power", b"W", 0, 0.1)
+            at = [START + i * SECOND // 10 for i in range(301)]
+            w.samples(m, at, at, [600 if 100 <= i <= 200 else 100 for i in range(301)])
+            for s, text in ((10, b"on"), (20, b"off, at last"), (25, b"on")):
+                w.mark(START + s * SECOND, b"label", text)
+        with wakewatt.open(path) as t:
+            have = t.stat(between=("on", "off, at last"))
+            self.assertAlmostEqual(have["meter.power"].mean.value, 60, 6)
+            self.assertEqual((have.from_s, have.to_s), (10, 20))
+            self.assertEqual(have.document, json.loads(program(
+                "pwrlog", "stat", "--json", "--between", "on,off, at last", path)))
+            for wrong in (("off", "on"), ("on", "of")):
+                with self.assertRaisesRegex(KeyError, "'off, at last'"):
+                    t.stat(between=wrong)
+            with self.assertRaisesRegex(KeyError, "after the first one"):
+                t.stat(between=("off, at last", "off, at last"))
+            for wrong in ({"between": ("on", "on"), "to": 3}, {"between": "on,off"},
+                          {"between": ("on",)}, {"from_": math.nan}, {"to": math.inf},
+                          {"from_": -math.inf}):
+                with self.assertRaises(ValueError):
+                    t.stat(**wrong)
+            with self.assertRaises(ValueError):
+                t["meter.power"][math.nan:3]
+            with self.assertRaises(ValueError):
+                t["meter.power"][math.inf:]
+            self.assertEqual(len(t["meter.power"][-math.inf:1]), 11)
+
+    def test_a_damaged_block_is_told(self):
+        path = self.path("damaged.wwt")
+        with Writer(path) as w:
+            m = w.source(_ffi.METER, "meter")
+            w.channel(m, b"power", b"power", b"W", 0, 0.1)
+            at = [START + i * SECOND // 10 for i in range(20000)]
+            w.samples(m, at, at, [250 + i % 7 for i in range(20000)])
+        db = sqlite3.connect(path)
+        db.execute("UPDATE block SET data = x'01' WHERE first = 8192")
+        db.commit()
+        db.close()
+        with wakewatt.open(path) as t:
+            self.assertEqual(len(t.warnings), 1)
+            self.assertIn("8192 rows of meter from 819.1", t.warnings[0])
+            self.assertEqual([(g.lost, g.reason) for g in t.gaps], [(8192, "damaged block")])
+            self.assertEqual(len(t["meter.power"]), 20000 - 8192)
+            self.assertEqual(len(t["meter.power"].values()), 20000 - 8192)
+        with wakewatt.open(self.sim) as t:
+            self.assertEqual(t.warnings, [])
+
+    def test_few_cycles_say_what_they_can(self):
+        """Three cycles have no 95 % interval of the median: the one that they have covers 75 %."""
+        with wakewatt.open(self.cycles) as t:
+            s = t.resume().summary["silence"]
+        self.assertEqual(s.ci95, (-math.inf, math.inf))
+        self.assertAlmostEqual(s.ci_actual_coverage, 0.75)
+        self.assertEqual(s.ci_actual, (s.min, s.max))
+        self.assertEqual(s.bounds, 0)
+        self.assertGreaterEqual(s.median_hi, s.median)
+
+    def test_bounds_are_no_medians(self):
+        s = wakewatt.LatencySummary._of({"n": 3, "median": 5, "bounds": 2, "median_hi": 10,
+                                         "ci_actual": {"coverage": 0, "lo": 5, "hi": 5}})
+        self.assertEqual((s.bounds, s.median_hi, s.ci_actual), (2, 10, None))
 
     def test_stat_of_a_stretch_without_records(self):
         with wakewatt.open(self.sim) as t:

@@ -145,6 +145,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "ww_trace_gap_count": (c_size_t, [H]),
     "ww_trace_gap": (POINTER(ww_gap), [H, c_size_t]),
     "ww_trace_meta_at": (c_int, [H, c_size_t, POINTER(STR), POINTER(STR)]),
+    "ww_trace_warning": (STR, [H, c_size_t]),
     "ww_trace_span": (ww_interval, [H]),
     "ww_trace_wall": (c_int, [H, c_int64, I64]),
     "ww_trace_rows": (c_int64, [H, c_uint32, c_int64, c_int64, ERR]),

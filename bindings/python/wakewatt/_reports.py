@@ -175,7 +175,7 @@ class Cycle:
     result: str  #: "ok", "refused", "aborted", "early", "pm_test", "reset", "hung", "unknown"
     reason: str
     events_s: Dict[str, Interval]  #: "request", "last_beat", "wake", "first_beat", ...
-    latency_ms: Dict[str, Interval]  #: "resume_to_user", ...
+    latency_ms: Dict[str, Interval]  #: "resume_to_user", "asleep_firmware", ...
     starvation: Tuple[Stall, ...]
     energy_J: Optional[Quantity]  #: request (or last beat) to steady
     energy_why: str  #: why there is no energy, "" otherwise
@@ -199,6 +199,8 @@ class LatencySummary:
     failures: int  #: cycles that count as infinite
     median: Optional[float]
     ci95: Optional[Interval]  #: of the median, distribution-free
+    ci_actual: Optional[Interval]  #: the widest that so few cycles can give
+    ci_actual_coverage: Optional[float]  #: what it truly covers, 0..1; None without cycles
     envelope: Optional[Interval]  #: the guaranteed bound: the same ranks of lows and highs
     resolution: Optional[float]  #: half-width of the typical interval
     p90: Optional[float]
@@ -207,14 +209,28 @@ class LatencySummary:
     p95_ci95: Optional[Interval]
     min: Optional[float]
     max: Optional[float]
+    bounds: int  #: of n, those of which only the greatest value is known
+    median_hi: Optional[float]  #: of the greatest values: what to say where most are bounds
 
     @staticmethod
     def _of(d: Dict[str, Any]) -> "LatencySummary":
+        actual = d.get("ci_actual") or {}
+        known = (actual.get("lo"), actual.get("hi")) if actual.get("coverage") else None
         return LatencySummary(d.get("n", 0), d.get("failures", 0), d.get("median"),
-                              _interval(d.get("ci95")), _interval(d.get("envelope")),
+                              _interval(d.get("ci95")), _interval(known),
+                              actual.get("coverage"), _interval(d.get("envelope")),
                               d.get("resolution"), d.get("p90"), _interval(d.get("p90_ci95")),
                               d.get("p95"), _interval(d.get("p95_ci95")), d.get("min"),
-                              d.get("max"))
+                              d.get("max"), d.get("bounds", 0), d.get("median_hi"))
+
+
+def _confidence(s: LatencySummary) -> str:
+    """The 95 % interval of the median, or the one that there is with what it covers."""
+    if s.ci95 and all(map(math.isfinite, s.ci95)):
+        return f"95 %: {s.ci95}"
+    if s.ci_actual and s.ci_actual_coverage:
+        return f"{100 * s.ci_actual_coverage:.0f} %: {s.ci_actual}"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -243,9 +259,11 @@ class ResumeReport:
         rows = []
         for k in names:
             s = self.summary[k]
-            rows.append([k, str(s.n), str(s.failures), _plain(s.median),
-                         str(s.ci95) if s.ci95 else "", _plain(s.resolution), _plain(s.p95)])
-        head = ("latency (ms)", "n", "failures", "median", "95 %", "resolution ±", "p95")
+            median = (f"at most {_plain(s.median_hi)}" if 2 * s.bounds > s.n
+                      else _plain(s.median))
+            rows.append([k, str(s.n), str(s.failures), median, _confidence(s),
+                         _plain(s.resolution), _plain(s.p95)])
+        head = ("latency (ms)", "n", "failures", "median", "confidence", "resolution ±", "p95")
         return (_table(head, rows) + _table(["cycle", "result"] + [f"{k} (ms)" for k in names],
                                             cycles) + _notes(self.notes))
 

@@ -269,6 +269,16 @@ class Trace:
         """Gaps in the order in which they were stored."""
         return list(self._once("gaps", self._read_gaps))
 
+    @property
+    def warnings(self) -> List[str]:
+        """What cannot be read of it: damaged blocks (they are gaps too), a lost log."""
+        out: List[str] = []
+        while True:
+            found = lib.ww_trace_warning(self._h(), len(out))
+            if found is None:
+                return out
+            out.append(text(found))
+
     def __getitem__(self, name: str) -> Channel:
         found: Dict[str, Channel] = self._once("channels", self._read_channels)
         if name not in found:
@@ -360,9 +370,15 @@ class Trace:
         return int(span.lo) if span else 0
 
     def _axis(self, start: Optional[Number], stop: Optional[Number]) -> Tuple[int, int]:
-        """Seconds since the first record -> ns of the axis; None and infinities stay open."""
+        """Seconds since the first record -> ns of the axis; None and the infinity of that side
+        stay open. ValueError: not a number, or the other side's infinity."""
         def ns(t: Optional[Number], open_end: int) -> int:
-            if t is None or math.isinf(t):
+            if t is None:
+                return open_end
+            if math.isnan(t) or (math.isinf(t) and (t > 0) != (open_end > 0)):
+                raise ValueError(f"{'from' if open_end < 0 else 'to'} {t} s is no time; times are "
+                                 "seconds since the trace's first record")
+            if math.isinf(t):
                 return open_end
             return min(max(self._origin() + round(t * 1e9), _ffi.TIME_MIN), _ffi.TIME_MAX)
 
@@ -430,13 +446,39 @@ class Trace:
 
     # --- the reports
 
-    def stat(self, from_: Optional[Number] = None,
-             to: Optional[Number] = None) -> "_reports.StatReport":
+    def _find_mark(self, name: str, start: int) -> int:
+        """The first mark from start on whose text, or failing that whose kind, is the name."""
+        marks = self.marks
+        for key in ("text", "kind"):
+            for i in range(start, len(marks)):
+                if getattr(marks[i], key) == name:
+                    return i
+        labels = [m.text for m in marks[start:] if m.kind == "label"]
+        raise KeyError(f"{self.path} has no mark {name!r}{' after the first one' if start else ''}; "
+                       f"its labels are {', '.join(map(repr, labels)) or 'none'}")
+
+    def stat(self, from_: Optional[Number] = None, to: Optional[Number] = None,
+             between: Optional[Tuple[str, str]] = None) -> "_reports.StatReport":
         """Mean, energy and coverage of every channel: what ``pwrlog stat`` prints.
 
-        From and to in seconds since the trace's first record; None: all.
+        From and to in seconds since the trace's first record; None: all. ``between``: from the
+        end of one mark to the beginning of another after it, by their texts or kinds instead.
+        ValueError: a time that is not finite, or both ways at once. KeyError: no such mark.
         """
-        lo, hi = self._axis(from_, to)
+        for word, t in (("from_", from_), ("to", to)):
+            if t is not None and not math.isfinite(t):
+                raise ValueError(f"{word} is {t}; it counts seconds since the trace's first record")
+        if between is None:
+            lo, hi = self._axis(from_, to)
+        else:
+            if from_ is not None or to is not None:
+                raise ValueError("between and from_ or to exclude each other")
+            if isinstance(between, str) or len(between) != 2:
+                raise ValueError(f"between takes two marks, not {between!r}")
+            first = self._find_mark(between[0], 0)
+            second = self._find_mark(between[1], first + 1)
+            lo = int(self.marks[first].t_ns.hi)
+            hi = int(self.marks[second].t_ns.lo)
         options = _ffi.ww_stat_options(ctypes.sizeof(_ffi.ww_stat_options), lo, hi)
         return _reports.stat(self._h(), options)
 
