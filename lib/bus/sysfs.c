@@ -186,7 +186,7 @@ void ww_tty_info_name(const char *name, struct ww_tty_info *out)
 }
 
 /* A UNIX98 pseudo-terminal's far end: see the kernel's devices.txt. */
-static bool is_pty(dev_t rdev)
+bool ww_is_pty(dev_t rdev)
 {
 	return major(rdev) >= 136 && major(rdev) <= 143;
 }
@@ -198,7 +198,7 @@ void ww_tty_info_path(const char *path, dev_t rdev, struct ww_tty_info *out)
 
 	last = realpath(path, real) ? strrchr(real, '/') : NULL;
 	ww_tty_info_name(last ? last + 1 : path, out);
-	if (is_pty(rdev)) {
+	if (ww_is_pty(rdev)) {
 		snprintf(out->transport, sizeof(out->transport), "pty");
 		return;
 	}
@@ -217,51 +217,4 @@ bool ww_in_vm(void)
 		return true;
 	return access("/proc/device-tree/hypervisor", F_OK) == 0 ||
 	       (slurp("/sys/hypervisor/type", text, sizeof(text)) && *text);
-}
-
-/* Pseudo-terminals have numbers of their own in each container. */
-static bool has_open(const char *pid, const struct stat *dev)
-{
-	char dir[64], path[384];
-	struct dirent *e;
-	struct stat st;
-	bool found = false;
-	DIR *d;
-
-	snprintf(dir, sizeof(dir), "/proc/%.20s/fd", pid);
-	d = opendir(dir);
-	while (d && !found && (e = readdir(d))) {
-		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		found = stat(path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == dev->st_rdev &&
-			(!is_pty(st.st_rdev) || st.st_dev == dev->st_dev);
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
-bool ww_holder(const char *path, char *out, size_t n)
-{
-	char dir[64], self[16], comm[64];
-	struct dirent *e;
-	struct stat st;
-	bool found = false;
-	DIR *d;
-
-	if (stat(path, &st) != 0 || !S_ISCHR(st.st_mode))
-		return false;
-	snprintf(self, sizeof(self), "%ld", (long)getpid());
-	d = opendir("/proc");
-	while (d && !found && (e = readdir(d))) {
-		if (!isdigit((unsigned char)e->d_name[0]) || strcmp(e->d_name, self) == 0 ||
-		    !has_open(e->d_name, &st))
-			continue;
-		snprintf(dir, sizeof(dir), "/proc/%.20s", e->d_name);
-		ww_sysfs_read(dir, "comm", comm, sizeof(comm));
-		snprintf(out, n, "process %.20s (%s)", e->d_name, comm);
-		found = true;
-	}
-	if (d)
-		closedir(d);
-	return found;
 }

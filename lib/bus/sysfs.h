@@ -39,7 +39,13 @@ void ww_tty_info_path(const char *path, dev_t rdev, struct ww_tty_info *out);
 /* Does a hypervisor run below us? An emulated UART keeps no pace. */
 bool ww_in_vm(void);
 
-/* "PID (program)" of who has `path` open, other than us; false if unseen. */
+/* A UNIX98 pseudo-terminal's far end? */
+bool ww_is_pty(dev_t rdev);
+
+/*
+ * holder.c: who keeps `path` from us, "process 12 (minicom)": who has locked it, or who
+ * has it open. "this command itself, ..." where it was opened twice. false if unseen.
+ */
 bool ww_holder(const char *path, char *out, size_t n);
 
 #endif

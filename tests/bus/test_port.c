@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "porttest.h"
+#include "bus/sysfs.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -151,6 +152,73 @@ static void test_lock(void **state)
 		close(ready[i]);
 		close(go[i]);
 	}
+	close_pair(&p);
+}
+
+/* A child that has the far end open, and the near one too if told so; ends when *go closes. */
+static pid_t bystander(const struct pair *p, bool near, bool holds, int ready, const int go[2])
+{
+	pid_t pid = fork();
+	char b;
+	int fd;
+
+	if (pid)
+		return pid;
+	close(go[1]);
+	close(p->slave);
+	fd = open(p->name, O_RDWR | O_NOCTTY);
+	if (!near)
+		close(p->master);
+	if (fd < 0 || (holds && ioctl(fd, TIOCEXCL) < 0) || write(ready, "x", 1) != 1)
+		_exit(1);
+	_exit(read(go[0], &b, 1) != 0);
+}
+
+/*
+ * Others have the far end open too: the one that made the pair and keeps the near end,
+ * and one that only looks on. Who locked it is named; without a lock, not the maker.
+ */
+static void test_who_is_in_the_way(void **state)
+{
+	struct pair p = open_pair();
+	int ready[2], go[2];
+	pid_t maker, holder;
+	char b, who[64], want[48];
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	maker = bystander(&p, true, false, ready[1], go);
+	assert_int_equal(read(ready[0], &b, 1), 1);
+	holder = bystander(&p, false, true, ready[1], go);
+	assert_int_equal(read(ready[0], &b, 1), 1);
+	assert_true(ww_holder(p.name, who, sizeof(who)));
+	snprintf(want, sizeof(want), "process %d (", (int)holder);
+	assert_memory_equal(who, want, strlen(want));
+	/* With a lock, it alone counts: here ours. */
+	assert_int_equal(flock(p.slave, LOCK_EX | LOCK_NB), 0);
+	assert_true(ww_holder(p.name, who, sizeof(who)));
+	assert_non_null(strstr(who, "this command itself"));
+	close(go[1]);
+	assert_int_equal(waitpid(maker, NULL, 0), maker);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	close(go[0]);
+	close(ready[0]);
+	close(ready[1]);
+	close_pair(&p);
+}
+
+static void test_named_twice(void **state)
+{
+	struct pair p = open_pair();
+	struct got a = {0}, b = {0};
+
+	(void)state;
+	assert_int_equal(got_open(&a, p.name, 16), 0);
+	assert_int_equal(got_open(&b, p.name, 16), -EBUSY);
+	assert_non_null(strstr(b.err.text, "in use by this command itself: it is named twice"));
+	got_close(&b);
+	got_close(&a);
 	close_pair(&p);
 }
 
@@ -357,12 +425,20 @@ static void test_ftdi_absent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_raw_both_ways), cmocka_unit_test(test_termios_restored),
-		cmocka_unit_test(test_odd_baud),      cmocka_unit_test(test_lock),
-		cmocka_unit_test(test_hang_up),	      cmocka_unit_test(test_old_bytes_dropped),
-		cmocka_unit_test(test_open_errors),   cmocka_unit_test(test_full_queue),
-		cmocka_unit_test(test_tcp),	      cmocka_unit_test(test_tcp_refused),
-		cmocka_unit_test(test_unix),	      cmocka_unit_test(test_ftdi_absent),
+		cmocka_unit_test(test_raw_both_ways),
+		cmocka_unit_test(test_termios_restored),
+		cmocka_unit_test(test_odd_baud),
+		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_who_is_in_the_way),
+		cmocka_unit_test(test_named_twice),
+		cmocka_unit_test(test_hang_up),
+		cmocka_unit_test(test_old_bytes_dropped),
+		cmocka_unit_test(test_open_errors),
+		cmocka_unit_test(test_full_queue),
+		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(test_tcp_refused),
+		cmocka_unit_test(test_unix),
+		cmocka_unit_test(test_ftdi_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
