@@ -240,6 +240,8 @@ void ww_stat_common_remarks(struct ww_stat *s, int *rc, struct ww_trace *t)
 		ww_stat_say(s, rc,
 			    "watts, volt-amperes and power factor are each as the meter gave "
 			    "them; none is derived from the others");
+	for (size_t i = 0; *rc == 0 && ww_trace_warning(t, i); i++)
+		ww_stat_say(s, rc, "warning: %s", ww_trace_warning(t, i));
 	if (ww_trace_state(t) == WW_TRACE_LIVE)
 		ww_stat_say(s, rc,
 			    "the trace is still being recorded: figures up to its last commit");

@@ -231,6 +231,8 @@ static int note_clocks(struct ww_trace *t, const struct ww_resume *r, struct ww_
 		NOTE("%llu cycle%s unknown: not in the statistics",
 		     (unsigned long long)r->results[WW_RES_UNKNOWN],
 		     r->results[WW_RES_UNKNOWN] == 1 ? "" : "s");
+	for (size_t i = 0; ww_trace_warning(t, i); i++)
+		NOTE("warning: %s", ww_trace_warning(t, i));
 	if (ww_trace_state(t) == WW_TRACE_UNCLOSED)
 		NOTE("the recording was not closed: everything up to its last commit is here");
 	return 0;

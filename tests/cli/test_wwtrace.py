@@ -210,6 +210,7 @@ class Wwtrace(unittest.TestCase):
         code, out, err = run("pwrlog", "stat", "--json", path)
         channel = json.loads(out)["channels"][0]
         self.assertEqual((code, channel["n"], channel["gaps"]), (0, rows - lost, 1))
+        self.assertIn("rows of meter from ", " ".join(json.loads(out)["notes"]))
         self.assertLess(abs(channel["gap_s"] - lost / 20000), 0.02)
 
     def test_wrong_use(self):
