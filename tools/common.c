@@ -11,12 +11,13 @@
 const char *tool_name = "wakewatt";
 bool tool_partial, tool_line_open;
 static char name_buffer[64];
+static bool said; /* something went wrong, and it was said what */
 
 /* The last word on a program's exit: what it printed must have arrived. */
 static int finish(int rc)
 {
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		if (rc == TOOL_OK)
+		if (!said)
 			tool_say("standard output: %s", strerror(errno ? errno : EIO));
 		return rc == TOOL_OK ? TOOL_FAILED : rc;
 	}
@@ -70,6 +71,7 @@ static void say(const char *fmt, va_list ap)
 	if (tool_line_open)
 		fputs("\r\033[K", stderr);
 	tool_line_open = false;
+	said = true;
 	fprintf(stderr, "%s: ", tool_name);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);

@@ -45,8 +45,7 @@ bool recording_duration(const char *option, const char *text, int64_t *ns)
 	if (ww_duration_parse(text, ns, &err) < 0)
 		tool_usage_error("--%s: %s", option, err.text);
 	else if (*ns <= 0)
-		tool_usage_error("--%s: a time longer than nothing, such as 30s, not '%s'", option,
-				 text);
+		tool_usage_error("--%s: a duration longer than nothing", option);
 	else
 		return true;
 	return false;

@@ -165,7 +165,8 @@ class Nothing(Case):
 
     def test_a_line_without_a_byte(self):
         t, (code, out, err) = self.silent()
-        self.assertEqual(code, 0, err)
+        self.assertEqual(code, 1, err)
+        self.assertIn("port: no byte came in 0.3 s\nresumetime record: nothing was recorded\n", err)
         head = re.escape(t) + r", start \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d( \(.+\))?\n"
         self.assertRegex(out, r"\A" + head + r"\nnote: port: not one byte was recorded\n\Z")
         self.assertEqual(self.report(t), (0, out, ""))

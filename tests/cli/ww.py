@@ -7,8 +7,10 @@ import pty
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -48,8 +50,11 @@ def wait_for(what, seconds=20.0):
 class Terminal:
     """A program on a pseudo-terminal: what it shows, and keys typed to it."""
 
-    def __init__(self, *args, **kw):
+    def __init__(self, *args, columns=0, **kw):
         self.master, slave = pty.openpty()
+        self.mode = termios.tcgetattr(slave)
+        if columns:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         fcntl.fcntl(self.master, fcntl.F_SETFL, os.O_NONBLOCK)
         self.p = subprocess.Popen([tool(args[0]), *args[1:]], stdin=slave, stdout=slave,
                                   stderr=slave, start_new_session=True,
@@ -80,6 +85,7 @@ class Terminal:
     def end(self, seconds=20.0):
         wait_for(lambda: (self.read(), self.p.poll() is not None)[1], seconds)
         self.read()
+        self.restored = termios.tcgetattr(self.master) == self.mode
         os.close(self.master)
         return self.p.returncode
 
