@@ -14,6 +14,8 @@ void ww_noise_init(struct ww_noise *z)
 	z->skip = 0;
 	z->stride = 1;
 	z->blocks = 0;
+	for (size_t k = 0; k < WW_NOISE_LAGS; k++)
+		z->pairs[k] = 0;
 	z->batches = 0;
 	z->batch_n = 1;
 	z->batch_fill = 0;
@@ -53,7 +55,7 @@ static size_t find_runs(const struct ww_noise *z, unsigned char *run)
 }
 
 /* Half the variance of the differences at a lag: of a ramp nothing is left in it. */
-static double lag_variance(const struct ww_noise *z, const unsigned char *run, size_t lag)
+static double lag_variance(struct ww_noise *z, const unsigned char *run, size_t lag)
 {
 	double s = 0, ss = 0, m;
 	size_t pairs = 0;
@@ -67,6 +69,7 @@ static double lag_variance(const struct ww_noise *z, const unsigned char *run, s
 		ss += d * d;
 		pairs++;
 	}
+	z->pairs[lag - 1] += pairs;
 	m = (double)pairs;
 	return pairs < WW_NOISE_LEAST / 2 ? NAN : fmax(0, (ss - s * s / m) / m / 2);
 }
@@ -132,8 +135,11 @@ void ww_noise_batch(struct ww_noise *z)
 	z->batch_n *= 2;
 }
 
-/* Least squares of v[k] = s2 (1 - phi^(k+1)): s2 for a phi, and what remains. */
-static double residual(const double *v, double phi, double *s2)
+/*
+ * Least squares of v[k] = s2 (1 - phi^(k+1)), each counting as it has pairs: s2 for
+ * a phi, and what remains.
+ */
+static double residual(const struct ww_noise *z, const double *v, double phi, double *s2)
 {
 	double p = 1, vf = 0, ff = 0, r = 0;
 
@@ -141,8 +147,8 @@ static double residual(const double *v, double phi, double *s2)
 		p *= phi;
 		if (isnan(v[k]))
 			continue;
-		vf += v[k] * (1 - p);
-		ff += (1 - p) * (1 - p);
+		vf += (double)z->pairs[k] * v[k] * (1 - p);
+		ff += (double)z->pairs[k] * (1 - p) * (1 - p);
 	}
 	*s2 = vf / ff;
 	p = 1;
@@ -153,7 +159,7 @@ static double residual(const double *v, double phi, double *s2)
 		if (isnan(v[k]))
 			continue;
 		d = v[k] - *s2 * (1 - p);
-		r += d * d;
+		r += (double)z->pairs[k] * d * d;
 	}
 	return r;
 }
@@ -218,6 +224,19 @@ static struct ww_noise_fit of_few(const struct ww_noise *z)
 	return fit;
 }
 
+/*
+ * The largest correlation, in 1/200, that can be told. Two lags alone tell none, and
+ * runs that are shorter than the lags none that lasts longer than they do.
+ */
+static int most_phi(const double *v)
+{
+	int lags = 0;
+
+	for (size_t k = 0; k < WW_NOISE_LAGS; k++)
+		lags += !isnan(v[k]);
+	return lags < 3 ? 0 : lags < WW_NOISE_LAGS ? 150 : 197;
+}
+
 struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 {
 	struct ww_noise_fit fit = {.sigma = NAN, .spread = NAN, .tau = 1, .df = INFINITY};
@@ -240,9 +259,8 @@ struct ww_noise_fit ww_noise_get(const struct ww_noise *z)
 		fit.sigma = fit.spread = sqrt(v[WW_NOISE_LAGS] / 6);
 		return fit;
 	}
-	/* Two lags alone tell nothing of the correlation. */
-	for (int i = 0; i < (isnan(v[2]) ? 1 : 198); i++) {
-		double phi = i / 200.0, s2, r = residual(v, phi, &s2);
+	for (int i = 0; i <= most_phi(v); i++) {
+		double phi = i / 200.0, s2, r = residual(&last, v, phi, &s2);
 
 		if (r < best) {
 			best = r;
@@ -268,7 +286,7 @@ static void batch_u(const struct ww_noise *z, double *lesser, double *larger)
 
 	*lesser = 0;
 	*larger = INFINITY;
-	if (z->batches < WW_NOISE_BATCHES / 4)
+	if (z->batches < WW_NOISE_BATCHES / 2 || z->batch_n < WW_NOISE_LEAST)
 		return;
 	for (size_t i = 0; i < z->batches; i++)
 		mean += z->batch[i] / n;
@@ -278,8 +296,7 @@ static void batch_u(const struct ww_noise *z, double *lesser, double *larger)
 	}
 	t = ww_student_t(0.9545, n - 1) / 2;
 	*lesser = t * sqrt(diff / 2 / (n - 1) / n);
-	if (z->batch_n >= WW_NOISE_LEAST)
-		*larger = 2 * t * sqrt(dev / (n - 1) / n);
+	*larger = 2 * t * sqrt(dev / (n - 1) / n);
 }
 
 double ww_noise_mean_u(const struct ww_noise *z, const struct ww_noise_fit *fit, uint64_t n,

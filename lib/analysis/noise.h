@@ -22,6 +22,7 @@ struct ww_noise {
 	uint64_t skip;	 /* readings to pass over until the next block */
 	uint64_t stride; /* every how manieth block is kept */
 	size_t blocks;
+	uint64_t pairs[WW_NOISE_LAGS];
 	int64_t buf[WW_NOISE_BLOCK];
 	/* by lag; last: of second differences; NaN: too few pairs */
 	float v[WW_NOISE_LAGS + 1][WW_NOISE_BLOCKS];
