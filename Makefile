@@ -74,11 +74,12 @@ EMUSRC  := $(wildcard tests/emu/*.c)
 EMUS    := $(EMUSRC:tests/%.c=$(B)/tests/%)
 FUZZSRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZSRC:tests/%.c=$(B)/tests/%)
+EXAMPLES := $(patsubst %.c,$(B)/%,$(wildcard examples/*.c))
 BENCHSRC := $(wildcard tests/bench/bench_*.c)
 BENCHES := $(BENCHSRC:tests/%.c=$(B)/tests/%)
 
 .PHONY: all help deps check check-units demo bench fuzz fuzzers lint format install uninstall \
-        tests static symbols FORCE
+        examples tests static symbols FORCE
 .SECONDARY:
 all: $(BINS) $(SO) $(B)/lib/wakewatt.pc ## library and programs into build/
 
@@ -155,7 +156,13 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(AR_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -fsanitize=fuzzer -o $@ $< $(AR_LIB) $(LDLIBS)
 
-tests: $(TESTS) $(EMUS) ## build the tests
+# Examples are what a program of somebody else is: public header, shared library.
+$(B)/examples/%: examples/%.c Makefile $(SO)
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -Ilib,$(ALLC)) -o $@ $< -L$(B)/lib -lwakewatt -lm -Wl,-rpath,'$$ORIGIN/../lib'
+examples: $(EXAMPLES) ## build the examples
+
+tests: $(TESTS) $(EMUS) $(EXAMPLES) ## build the tests
 deps: ## install what is missing (apt; sudo unless root)
 	@tests/deps.sh all
 check: ## all tests, with the sanitizers, the virtual machine and the lint

@@ -192,6 +192,19 @@ class Reports(Folder):
         self.assertRegex(first, r"10\.[01] s +10(\.\d+)? .*\(start\)")
         self.assertRegex(second, r"\+(50\.00|49\.\d\d) W +\+lamp")
 
+    def test_example_of_a_night(self):
+        for path in (self.sim, self.cycles):
+            p = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "night.py"), path,
+                                "0.5"], env=environment(), capture_output=True, text=True,
+                               check=False, timeout=30)
+            self.assertEqual((p.returncode, p.stderr), (0, ""))
+            if path == self.sim:
+                self.assertRegex(p.stdout, r"\nmeter\.power +2[45]\.\d+ ± 0\.\d+ W ")
+                self.assertRegex(p.stdout, r"\n +0\.5 s to +1\.0 s +2[45]\.\d+")
+            else:
+                self.assertIn("3 cycles: {'ok': 3}\n", p.stdout)
+                self.assertRegex(p.stdout, r"\nsilence +4730\.0 ms, n 3\n")
+
     def test_info(self):
         with wakewatt.open(self.sim) as t:
             self.assertEqual(t.info(), json.loads(program("wwtrace", "info", "--json", self.sim)))
