@@ -27,11 +27,13 @@ static double expected(const struct ww_counter *k, int64_t dt, double expect)
  */
 static bool wrapped(const struct ww_counter *k, int64_t dt, int64_t counts, double expect)
 {
-	if (counts < 0 || counts > k->wrap / 2)
+	if (counts < 0)
 		return false;
 	expect = expected(k, dt, expect);
 	if (isnan(expect))
 		return counts <= k->wrap / 10;
+	if (counts > k->wrap / 2)
+		return fabs((double)counts - expect) <= expect / 4;
 	return (double)counts <= 10 * expect + 10;
 }
 

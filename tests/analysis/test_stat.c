@@ -217,68 +217,6 @@ static void test_window(void **state)
 	bench_end(&b, t);
 }
 
-static void power_and_register(struct bench *b, int n, double watts, double factor, int reset_at)
-{
-	static struct chan c[2];
-	double wh = 0;
-
-	c[0] = POWER;
-	c[1] = ENERGY;
-	c[1].scale = c[1].resolution = 0.01;
-	bench_open(b, NULL, c, 2);
-	seed = 21;
-	for (int i = 0; i < n; i++) {
-		double v[2] = {watts + 0.3 * normal(), 0};
-
-		if (i)
-			wh += watts * factor / 3600;
-		if (i == reset_at)
-			wh = 0;
-		v[1] = floor(wh * 100) / 100 + 3 * (reset_at < 0);
-		bench_row(b, i, v);
-	}
-}
-
-static void test_register(void **state)
-{
-	static const struct {
-		double factor;
-		int reset_at;
-		bool agrees;
-	} row[] = {{1, -1, true}, {1.05, -1, false}, {0.95, -1, false}, {1, 700, true}};
-
-	(void)state;
-	for (size_t k = 0; k < WW_COUNTOF(row); k++) {
-		struct bench b;
-		struct ww_trace *t;
-		struct ww_stat *s;
-		const struct ww_channel_stat *m, *e;
-
-		power_and_register(&b, 1801, 40, row[k].factor, row[k].reset_at);
-		t = bench_read(&b);
-		s = stat_of(t, 0, 0);
-		m = ww_stat_at(s, 0);
-		e = ww_stat_at(s, 1);
-		assert_true((fabs(m->register_z) <= 2) == row[k].agrees);
-		assert_true((m->register_z < 0) == (row[k].factor > 1) || row[k].factor == 1);
-		assert_true(fabs(m->register_J.value / (72000 * row[k].factor) - 1) < 2e-3);
-		/* What was counted around a reset, nobody knows. */
-		if (row[k].reset_at < 0)
-			assert_true(fabs(m->register_J.u - 36 / sqrt(6)) < 1e-9);
-		else
-			assert_true(isnan(m->register_J.u) && isnan(e->energy_J.u) &&
-				    strstr(e->why, "is lost"));
-		assert_int_equal(m->register_resets, row[k].reset_at >= 0);
-		assert_int_equal(e->register_resets, row[k].reset_at >= 0);
-		assert_true(e->energy_J.value == m->register_J.value);
-		assert_true(isnan(e->mean.value) && *e->why);
-		assert_int_equal(says(s, "was reset"), row[k].reset_at >= 0);
-		assert_int_equal(says(s, "DISAGREES"), !row[k].agrees);
-		ww_stat_free(s);
-		bench_end(&b, t);
-	}
-}
-
 /* Watts, volt-amperes, power factor: each by itself, energy for the first only. */
 static void test_no_derivation(void **state)
 {
@@ -495,12 +433,12 @@ static void test_other_sources(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worked),		cmocka_unit_test(test_uncertainty_holds),
-		cmocka_unit_test(test_accuracy),	cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_window),		cmocka_unit_test(test_register),
-		cmocka_unit_test(test_no_derivation),	cmocka_unit_test(test_marginal),
-		cmocka_unit_test(test_manual),		cmocka_unit_test(test_alignment),
-		cmocka_unit_test(test_live_and_closed), cmocka_unit_test(test_other_sources)};
+		cmocka_unit_test(test_worked),	     cmocka_unit_test(test_uncertainty_holds),
+		cmocka_unit_test(test_accuracy),     cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_window),	     cmocka_unit_test(test_no_derivation),
+		cmocka_unit_test(test_marginal),     cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_alignment),    cmocka_unit_test(test_live_and_closed),
+		cmocka_unit_test(test_other_sources)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
