@@ -262,10 +262,5 @@ int wwtrace_dump(int argc, char **argv)
 	ww_trace_close(t);
 	if (rc < 0)
 		return tool_fail(&err);
-	if (bad)
-		return TOOL_FAILED;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return TOOL_OK;
-	tool_say("standard output cannot be written");
-	return TOOL_FAILED;
+	return bad ? TOOL_FAILED : TOOL_OK;
 }

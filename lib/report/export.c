@@ -3,6 +3,8 @@
 #include "trace/output.h"
 #include "trace/value.h"
 
+#include <unistd.h>
+
 #define FLUSH_BYTES (64u * 1024)
 
 /* A source that is merged: its cursor, the batch it lent, and ready-made pieces of lines. */
@@ -39,7 +41,8 @@ static int flush(struct export *e, size_t least, struct ww_error *err)
 		return ww_fail_nomem(err);
 	if (e->out.n < least || e->out.n == 0)
 		return 0;
-	rc = ww_write_all(e->fd, e->out.p, e->out.n, "output", err);
+	rc = ww_write_all(e->fd, e->out.p, e->out.n,
+			  e->fd == STDOUT_FILENO ? "standard output" : "output", err);
 	ww_str_reset(&e->out);
 	return rc;
 }

@@ -4,12 +4,16 @@
 #include "trace/output.h"
 #include "base/bytes.h"
 
+#include <unistd.h>
+
 #define FLUSH_BYTES (256u * 1024)
 
 static int flush(struct ww_writer *w, struct ww_error *err)
 {
-	int rc = w->out.bad ? ww_fail_nomem(err)
-			    : ww_write_all(w->fd, w->out.p, w->out.n, "stream", err);
+	int rc = w->out.bad
+			 ? ww_fail_nomem(err)
+			 : ww_write_all(w->fd, w->out.p, w->out.n,
+					w->fd == STDOUT_FILENO ? "standard output" : "stream", err);
 
 	if (rc == 0)
 		ww_str_reset(&w->out);
