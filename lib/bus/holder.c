@@ -12,24 +12,36 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Process that holds a flock on the file, 0 unseen. proc_locks(5) */
+/*
+ * "1: FLOCK  ADVISORY  WRITE 123 00:1a:4 0 EOF": the process, and the file by device and
+ * inode; a lock that waits has "->" before its kind. @return the process, 0 another lock
+ */
+static long lock_of(char *line, const struct stat *dev)
+{
+	char *word[8] = {0}, *rest = line, *end;
+	unsigned maj, min;
+	unsigned long long inode;
+
+	for (size_t i = 0; i < WW_COUNTOF(word); i++)
+		word[i] = strtok_r(NULL, " \n", &rest);
+	if (!word[5] || strcmp(word[1], "FLOCK") != 0)
+		return 0;
+	maj = (unsigned)strtoul(word[5], &end, 16);
+	min = *end == ':' ? (unsigned)strtoul(end + 1, &end, 16) : 0;
+	inode = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+	return makedev(maj, min) == dev->st_dev && inode == dev->st_ino ? strtol(word[4], NULL, 10)
+									: 0;
+}
+
+/* Process that holds a flock on the file, 0 or less: unseen. proc_locks(5) */
 static long lock_holder(const struct stat *dev)
 {
 	FILE *f = fopen("/proc/locks", "re");
 	char line[256];
 	long holder = 0;
 
-	while (f && !holder && fgets(line, sizeof(line), f)) {
-		unsigned maj, min;
-		unsigned long long inode;
-		long pid;
-
-		/* A waiting lock has "->" behind its number. */
-		if (sscanf(line, "%*u: FLOCK %*s %*s %ld %x:%x:%llu ", &pid, &maj, &min, &inode) ==
-			    4 &&
-		    pid > 0 && makedev(maj, min) == dev->st_dev && inode == dev->st_ino)
-			holder = pid;
-	}
+	while (f && holder <= 0 && fgets(line, sizeof(line), f))
+		holder = lock_of(line, dev);
 	if (f)
 		fclose(f);
 	return holder;
@@ -49,12 +61,13 @@ static bool is_near_end(const char *fdinfo, const struct stat *dev)
 {
 	FILE *f = ww_is_pty(dev->st_rdev) ? fopen(fdinfo, "re") : NULL;
 	char line[128];
+	static const char key[] = "tty-index:";
 	bool found = false;
-	unsigned number;
 
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "tty-index: %u", &number) == 1 &&
-			number == (major(dev->st_rdev) - 136) * 256 + minor(dev->st_rdev);
+		found = strncmp(line, key, sizeof(key) - 1) == 0 &&
+			strtoul(line + sizeof(key) - 1, NULL, 10) ==
+				(major(dev->st_rdev) - 136) * 256 + minor(dev->st_rdev);
 	if (f)
 		fclose(f);
 	return found;
@@ -116,9 +129,9 @@ bool ww_holder(const char *path, char *out, size_t n)
 		snprintf(out, n, "this command itself: it is named twice");
 		return true;
 	}
-	if (!pid)
+	if (pid <= 0)
 		pid = open_holder(&st);
-	if (!pid)
+	if (pid <= 0)
 		return false;
 	snprintf(dir, sizeof(dir), "/proc/%ld", pid);
 	ww_sysfs_read(dir, "comm", comm, sizeof(comm));

@@ -103,8 +103,7 @@ static void test_blocks(void **state)
 		assert_int_equal(g->t.lo_ns, rows[i].before < 0 ? 0 : rows[i].before * 1000 + 500);
 		assert_int_equal(g->t.hi_ns, rows[i].after < 0 ? (ROWS - 1) * 1000 + 500
 							       : rows[i].after * 1000);
-		snprintf(text, sizeof(text), "%lld rows of meter from ",
-			 (long long)rows[i].lost);
+		snprintf(text, sizeof(text), "%lld rows of meter from ", (long long)rows[i].lost);
 		assert_memory_equal(ww_trace_warning(t, 0), text, strlen(text));
 		assert_null(ww_trace_warning(t, 1));
 		assert_int_equal(count_rows(t, WW_TIME_MIN, WW_TIME_MAX), ROWS - rows[i].lost);

@@ -376,8 +376,7 @@ class Trace:
             if t is None:
                 return open_end
             if math.isnan(t) or (math.isinf(t) and (t > 0) != (open_end > 0)):
-                raise ValueError(f"{'from' if open_end < 0 else 'to'} {t} s is no time; times are "
-                                 "seconds since the trace's first record")
+                raise ValueError(f"{t} s since the trace's first record is no time")
             if math.isinf(t):
                 return open_end
             return min(max(self._origin() + round(t * 1e9), _ffi.TIME_MIN), _ffi.TIME_MAX)
@@ -468,17 +467,14 @@ class Trace:
         for word, t in (("from_", from_), ("to", to)):
             if t is not None and not math.isfinite(t):
                 raise ValueError(f"{word} is {t}; it counts seconds since the trace's first record")
-        if between is None:
-            lo, hi = self._axis(from_, to)
-        else:
-            if from_ is not None or to is not None:
-                raise ValueError("between and from_ or to exclude each other")
-            if isinstance(between, str) or len(between) != 2:
-                raise ValueError(f"between takes two marks, not {between!r}")
-            first = self._find_mark(between[0], 0)
-            second = self._find_mark(between[1], first + 1)
-            lo = int(self.marks[first].t_ns.hi)
-            hi = int(self.marks[second].t_ns.lo)
+        lo, hi = self._axis(from_, to)
+        if between is not None:
+            if from_ is not None or to is not None or isinstance(between, str):
+                raise ValueError("between takes two marks, and neither from_ nor to beside it")
+            first, second = between
+            at = self._find_mark(first, 0)
+            lo = int(self.marks[at].t_ns.hi)
+            hi = int(self.marks[self._find_mark(second, at + 1)].t_ns.lo)
         options = _ffi.ww_stat_options(ctypes.sizeof(_ffi.ww_stat_options), lo, hi)
         return _reports.stat(self._h(), options)
 
