@@ -619,13 +619,15 @@ struct ww_channel_stat {
 	double resolution;
 	struct ww_quantity energy_J; /**< power channels; registers of energy: what they
 					  counted; NaN otherwise */
-	double coverage;	     /**< part of duration_s that is not gap, 0..1 */
+	double coverage;	     /**< part of duration_s that was read: no gap, no reading
+					  missing by the driver's period; 0..1 */
 	double gap_s;		     /**< time in gaps */
 	uint64_t gaps;
 	/** Power channels with a register beside them; NaN without. */
 	struct ww_quantity
 		register_J; /**< what the meter's own register counted, for the same time */
-	double register_z;  /**< (E - R) / sqrt(u_E^2 + r^2/6); |z| > 2 disagrees */
+	double register_z;  /**< (E - R) / sqrt(u_E^2 + k r^2/6) over the k stretches without
+				 gap or reset; |z| > 2 disagrees */
 	uint64_t register_resets;
 	const char *why; /**< why an uncertainty is not given, "" if it is */
 };
