@@ -135,6 +135,16 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+/* One row in the place of all those that cannot be read: their time, and no value. */
+static void stand_in(struct cursor *c)
+{
+	c->rows.n = 1;
+	c->rows.lo[0] = c->head.lo;
+	c->rows.hi[0] = c->head.hi;
+	for (size_t k = 0; k < c->rows.columns; k++)
+		c->rows.col[k][0] = WW_MISSING;
+}
+
 /* Load the block with row `pos`, or come to the end. */
 static int load(struct cursor *c, int64_t pos)
 {
@@ -142,6 +152,11 @@ static int load(struct cursor *c, int64_t pos)
 	int rc = ww_fetch_block(c->fetch, "ww_samples", c->codec, c->source, pos, &c->head,
 				&c->rows, &why);
 
+	if (rc == -EBADMSG && c->head.n >= 1 && c->head.n <= WW_BLOCK_ROWS &&
+	    pos == c->head.first) {
+		stand_in(c);
+		rc = 1;
+	}
 	c->end = rc <= 0;
 	c->row = (size_t)(pos - c->head.first);
 	return rc < 0 ? fail(&c->base, SQLITE_CORRUPT_VTAB, why.text) : SQLITE_OK;
@@ -230,7 +245,7 @@ static int next(sqlite3_vtab_cursor *base)
 	c->k = 0;
 	if (++c->row < c->rows.n)
 		return SQLITE_OK;
-	return load(c, c->head.first + (int64_t)c->row);
+	return load(c, c->head.first + c->head.n);
 }
 
 static int eof(sqlite3_vtab_cursor *base)

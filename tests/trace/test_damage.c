@@ -116,6 +116,38 @@ static void test_blocks(void **state)
 	}
 }
 
+int sqlite3_wakewatt_init(sqlite3 *db, char **message, const void *api);
+
+/* In SQL a damaged block is one row without a value. */
+static void test_sql(void **state)
+{
+	static const int64_t want[] = {ROWS - BLOCK, 1, 2 * BLOCK * 1000,
+				       (3 * BLOCK - 1) * 1000 + 500};
+	sqlite3_stmt *st;
+	char text[256];
+	sqlite3 *db;
+
+	(void)state;
+	write_trace(at("sql.wwt"), ROWS);
+	snprintf(text, sizeof(text), harm, 1, "2");
+	sql(at("sql.wwt"), text);
+	sqlite3_auto_extension((void (*)(void))sqlite3_wakewatt_init);
+	assert_int_equal(sqlite3_open(at("sql.wwt"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db,
+					    "SELECT count(value), count(*) - count(value),"
+					    " max(CASE WHEN value IS NULL THEN lo END),"
+					    " max(CASE WHEN value IS NULL THEN hi END)"
+					    " FROM ww_samples('meter') WHERE channel = 'c0'",
+					    -1, &st, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(sqlite3_column_int64(st, i), want[i]);
+	sqlite3_finalize(st);
+	sqlite3_close(db);
+	sqlite3_reset_auto_extension();
+}
+
 /* A window that begins or ends in what is lost. */
 static void test_windows(void **state)
 {
@@ -303,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
 					   cmocka_unit_test(test_windows),
+					   cmocka_unit_test(test_sql),
 					   cmocka_unit_test(test_other_ways),
 					   cmocka_unit_test(test_pages),
 					   cmocka_unit_test(test_log_left_behind),

@@ -2,6 +2,7 @@
 /* Each allocation fails once: an error with a sentence, no leak, no crash. */
 #include "common.h"
 
+#include <sqlite3.h>
 #include <stdbool.h>
 
 void *__real_malloc(size_t n);
@@ -139,9 +140,62 @@ static void test_each(void **state)
 	}
 }
 
+/* @return 0: everything that should be told was told */
+static int read_damaged(const char *path, struct ww_error *err)
+{
+	struct ww_export_options o = {.size = sizeof(o)};
+	struct ww_trace *t;
+	char *text = NULL;
+	int fd, rc = ww_trace_open(path, &t, err);
+	int64_t n;
+
+	if (rc < 0)
+		return rc;
+	assert_int_equal(ww_trace_gap_count(t), 2);
+	assert_non_null(ww_trace_warning(t, 0));
+	fd = open("/dev/null", O_WRONLY);
+	n = ww_export(t, &o, fd, err);
+	close(fd);
+	if (n == -EBADMSG) {
+		ww_error_clear(err);
+		n = ww_info_report(t, WW_REPORT_TEXT, &text, err);
+		ww_free(n < 0 ? NULL : text);
+	}
+	ww_trace_close(t);
+	return (int)n;
+}
+
+static void test_damaged(void **state)
+{
+	const char *path = at("damaged.wwt");
+	sqlite3 *db;
+	bool more = true;
+
+	(void)state;
+	OK(write_one(path, WW_FORM_FILE, -1, err));
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "UPDATE block SET data = x'01' WHERE source = 1", NULL,
+				      NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(db);
+	for (long i = 0; more; i++) {
+		struct ww_error why = {0};
+		int rc;
+
+		countdown = i;
+		rc = read_damaged(path, &why);
+		more = countdown < 0;
+		countdown = -1;
+		if (rc < 0 && (!more || rc != -ENOMEM))
+			fail_msg("%ld: %d: %s", i, rc, why.text);
+		assert_true(more || i > 10);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_each)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_each),
+					   cmocka_unit_test(test_damaged)};
 
 	return cmocka_run_group_tests_name("trace allocations", tests, make_folder, remove_folder);
 }
