@@ -21,6 +21,6 @@ struct reading {
  * "40.5", "40,5 W", "40.5 +monitor", "+monitor 40.5", "router, 2"; see
  * pwrlog-record(1). Changes the line. unit: of the meter's channel.
  */
-enum reading_kind reading_parse(char *line, const char *unit, struct reading *out);
+enum reading_kind reading_parse(char *line, const char *unit, struct reading *r);
 
 #endif
