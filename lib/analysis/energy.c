@@ -28,6 +28,7 @@ static char *keep(struct ww_stat *s, int *rc, const char *text)
 	return copy;
 }
 
+/* What holds for several channels alike is said once. */
 void ww_stat_say(struct ww_stat *s, int *rc, const char *fmt, ...)
 {
 	char **v = realloc(s->note, (s->notes + 1) * sizeof(*v));
@@ -42,10 +43,17 @@ void ww_stat_say(struct ww_stat *s, int *rc, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vasprintf(&v[s->notes], fmt, ap);
 	va_end(ap);
-	if (n < 0)
+	if (n < 0) {
 		*rc = -ENOMEM;
-	else
-		s->notes++;
+		return;
+	}
+	for (size_t i = 0; i < s->notes; i++) {
+		if (strcmp(v[i], v[s->notes]) == 0) {
+			free(v[s->notes]);
+			return;
+		}
+	}
+	s->notes++;
 }
 
 static int by_lo(const void *a, const void *b)

@@ -114,7 +114,7 @@ static void say_gaps(struct ww_stat *s, int *rc, const struct ww_source_info *sr
 			s, rc,
 			"%s: readings are missing one by one, about %lld where one is due every "
 			"%s s: the %s s they stood for are not covered",
-			s->channel[i].name,
+			w->missing ? s->channel[i].name : src->name,
 			(long long)llround((double)w->thin_ns / (double)w->period),
 			num((double)w->period / 1e9).t, num((double)w->thin_ns / 1e9).t);
 }
@@ -162,7 +162,8 @@ static void say_register(struct ww_stat *s, int *rc, const struct ww_stat_channe
 		ww_stat_say(s, rc, "%s: own register: %s", out->name, s->extra[i].lost);
 }
 
-static void say_noise(struct ww_stat *s, int *rc, const struct ww_stat_channel *c, const char *name)
+static void say_noise(struct ww_stat *s, int *rc, const struct ww_source_info *src,
+		      const struct ww_stat_channel *c, const char *name)
 {
 	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
 
@@ -170,7 +171,7 @@ static void say_noise(struct ww_stat *s, int *rc, const struct ww_stat_channel *
 		ww_stat_say(s, rc,
 			    "%s: readings of a person differ because the load did: their noise is "
 			    "not known and not in u",
-			    name);
+			    src->name);
 	else if (isnan(fit.sigma) || c->w.n < 2)
 		ww_stat_say(s, rc, "%s: %s: their noise is not known and not in u", name,
 			    c->w.n < 3 ? "fewer than three readings"
@@ -180,7 +181,7 @@ static void say_noise(struct ww_stat *s, int *rc, const struct ww_stat_channel *
 			s, rc,
 			"%s: fewer than %d readings: their noise is taken for uncorrelated, and "
 			"u is widened by Student's factor",
-			name, WW_NOISE_LEAST);
+			src->name, WW_NOISE_LEAST);
 	else if (fit.slow)
 		ww_stat_say(
 			s, rc,
@@ -207,7 +208,7 @@ void ww_stat_remarks(struct ww_stat *s, int *rc, const struct ww_source_info *sr
 	else
 		say_register(s, rc, c, i);
 	if (!c->is_counter && out->n)
-		say_noise(s, rc, c, name);
+		say_noise(s, rc, src, c, name);
 	if (!c->is_counter && out->n && !(out->resolution > 0))
 		ww_stat_say(
 			s, rc,

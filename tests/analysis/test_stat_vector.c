@@ -141,12 +141,10 @@ static void test_report(void **state)
 	       "- meter.power: where both were read, gaps and resets left out, the meter's own\n"
 	       "  register counted 0.5 Wh and the integral is 0.0554 Wh: the register DISAGREES\n"
 	       "  with the integral (z = -7.7)\n"
-	       "- meter.power: fewer than 16 readings: their noise is taken for uncorrelated,\n"
-	       "  and u is widened by Student's factor\n"
+	       "- meter: fewer than 16 readings: their noise is taken for uncorrelated, and u is\n"
+	       "  widened by Student's factor\n"
 	       "- meter.pf: readings are missing one by one, about 1 where one is due every 1.00\n"
 	       "  s: the 1.00 s they stood for are not covered\n"
-	       "- meter.pf: fewer than 16 readings: their noise is taken for uncorrelated, and u\n"
-	       "  is widened by Student's factor\n"
 	       "- the accuracy of the meter is unknown and not in u: add the maker's figure\n"
 	       "  (meter.pf)\n"
 	       "- watts, volt-amperes and power factor are each as the meter gave them; none is\n"
@@ -178,14 +176,13 @@ static void test_report(void **state)
 	       "sides, uncertain by their difference or by the spread of the readings there, "
 	       "whichever is more\",\"meter.power: where both were read, gaps and resets left "
 	       "out, the meter's own register counted 0.5 Wh and the integral is 0.0554 Wh: "
-	       "the register DISAGREES with the integral (z = -7.7)\",\"meter.power: fewer than "
-	       "16 readings: their noise is taken for uncorrelated, and u is widened by "
+	       "the register DISAGREES with the integral (z = -7.7)\",\"meter: fewer than 16 "
+	       "readings: their noise is taken for uncorrelated, and u is widened by "
 	       "Student's factor\",\"meter.pf: readings are missing one by one, about 1 where "
-	       "one is due every 1.00 s: the 1.00 s they stood for are not covered\","
-	       "\"meter.pf: fewer than 16 readings: their noise is taken for uncorrelated, and "
-	       "u is widened by Student's factor\",\"the accuracy of the meter is unknown and "
-	       "not in u: add the maker's figure (meter.pf)\",\"watts, volt-amperes and power "
-	       "factor are each as the meter gave them; none is derived from the others\"]}\n");
+	       "one is due every 1.00 s: the 1.00 s they stood for are not covered\",\"the "
+	       "accuracy of the meter is unknown and not in u: add the maker's figure "
+	       "(meter.pf)\",\"watts, volt-amperes and power factor are each as the meter gave "
+	       "them; none is derived from the others\"]}\n");
 	ww_stat_free(s);
 	bench_end(&b, t);
 }

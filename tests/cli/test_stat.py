@@ -74,6 +74,7 @@ class Stat(Case):
         code, out, err = run("pwrlog", "stat", "--between", "off,one, two", path)
         self.assertEqual((code, out), (1, ""))
         self.assertIn("no mark 'one, two' after the first one", err)
+        self.assertRegex(err, r"the marks are, in their order:\n(  .*\n)*  one, two\n  off\n")
 
     def test_gap(self):
         path = self.record("sim:?watts=40&noise=0&rate=100&resolution=0.1&gap=300ms:400ms", "1s")
