@@ -114,6 +114,15 @@ static void add(struct keys *k, char c)
 	k->cut = true;
 }
 
+/* A label is printed again: no sequences for a terminal in it. */
+static void add_plain(struct keys *k, char c)
+{
+	if (c == '\t')
+		add(k, ' ');
+	else if ((unsigned char)c >= ' ' && c != 0x7f)
+		add(k, c);
+}
+
 static bool is_key(const struct keys *k, int which, char c)
 {
 	return k->before.c_cc[which] != 0 && (unsigned char)c == k->before.c_cc[which];
@@ -149,10 +158,8 @@ static bool edit(struct keys *k, char c)
 		k->cut = false;
 	} else if (is_key(k, VEOF, c)) {
 		return k->n > 0;
-	} else if ((unsigned char)c >= ' ') {
-		add(k, c);
-	} else if (c == '\t') {
-		add(k, ' ');
+	} else {
+		add_plain(k, c);
 	}
 	return true;
 }
@@ -180,7 +187,7 @@ bool keys_take(struct keys *k, void (*take)(void *ctx, char *line, bool cut), vo
 		if (buf[i] == '\n')
 			hand_over(k, take, ctx);
 		else if (!k->ours)
-			add(k, buf[i]);
+			add_plain(k, buf[i]);
 		else
 			more = edit(k, buf[i]);
 	}

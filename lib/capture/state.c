@@ -120,8 +120,11 @@ static void fill(const struct ww_track *t, size_t c, struct ww_live *out)
 		out->channel = ch->name;
 		out->unit = ch->unit;
 		out->resolution = ch->resolution;
-		if (!away && t->code[c] != WW_MISSING)
-			out->value = (double)t->code[c] * ch->scale + ch->offset;
+		if (!away) {
+			struct ww_scale scale = ww_scale_of(ch->scale, ch->offset);
+
+			out->value = ww_code_value(&scale, t->code[c]);
+		}
 	}
 }
 
