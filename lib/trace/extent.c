@@ -29,6 +29,31 @@ int64_t ww_damage_pass(const struct ww_trace *t, uint32_t source, int64_t pos)
 	return pos;
 }
 
+int ww_trace_warn(struct ww_trace *t, const char *table, const char *why, struct ww_error *err)
+{
+	struct ww_damage *list = ww_list_room(t->damage, t->damages, sizeof(*list), err);
+	struct ww_str s = {0};
+	int rc = 0;
+
+	if (!list)
+		return -ENOMEM;
+	t->damage = list;
+	ww_str_addf(&s, "not all of the table %s can be read: %s", table, why);
+	for (size_t i = 0; i < t->damages && !s.bad; i++)
+		if (list[i].source == 0 && strcmp(list[i].text, s.p) == 0) {
+			ww_str_free(&s);
+			return 0;
+		}
+	list[t->damages] = (struct ww_damage){0};
+	list[t->damages].text = s.bad ? NULL : ww_arena_text(&t->grown, s.p);
+	if (list[t->damages].text)
+		t->damages++;
+	else
+		rc = ww_fail_nomem(err);
+	ww_str_free(&s);
+	return rc;
+}
+
 /* The damage ends here: the next sound block begins, or nothing more is there. */
 static int end_damage(struct look *l, const struct ww_block_head *next, struct ww_error *err)
 {

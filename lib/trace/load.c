@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* Room for the rows of a table that cannot be counted. */
+#define DAMAGED_ROWS 256
+
 static double number(sqlite3_stmt *st, int column)
 {
 	return sqlite3_column_type(st, column) == SQLITE_NULL ? (double)NAN
@@ -42,6 +45,18 @@ static int each_row(struct ww_trace *t, const char *sql, int64_t after, take_fn 
 	return rc;
 }
 
+/* What describes, but is not needed to read: the rows of a damaged table that can be had. */
+static int each_row_there(struct ww_trace *t, const char *what, const char *sql, int64_t after,
+			  take_fn *take, struct ww_error *err)
+{
+	struct ww_error why = {0};
+	int rc = each_row(t, sql, after, take, &why);
+
+	if (rc == -EBADMSG)
+		return ww_trace_warn(t, what, why.text + strlen(t->path) + 2, err);
+	return rc < 0 ? ww_fail(err, rc, "%s", why.text) : rc;
+}
+
 static int copy_texts(struct ww_arena *a, sqlite3_stmt *st, const char **const *to,
 		      const int *column, size_t n, struct ww_error *err)
 {
@@ -51,6 +66,26 @@ static int copy_texts(struct ww_arena *a, sqlite3_stmt *st, const char **const *
 			return ww_fail_nomem(err);
 	}
 	return 0;
+}
+
+/* A list in the arena with room for what the table holds now. */
+static void *list_for(struct ww_trace *t, const char *count_sql, size_t each, size_t *cap)
+{
+	int64_t n = ww_db_int(t->db, count_sql, DAMAGED_ROWS);
+
+	if (n < 0 || n > UINT32_MAX / 2)
+		return NULL;
+	*cap = (size_t)n;
+	return ww_arena_get(&t->fixed, ((size_t)n + 1) * each);
+}
+
+/* A damaged file may count fewer rows, by an index, than its table then gives. */
+static int check_room(const struct ww_trace *t, size_t n, size_t cap, const char *table,
+		      struct ww_error *err)
+{
+	return n < cap ? 0
+		       : ww_fail(err, -EBADMSG, "%s: table %s has more rows than it counts",
+				 t->path, table);
 }
 
 static int take_source(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
@@ -63,6 +98,8 @@ static int take_source(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *er
 			       &s->transport.name, &s->transport.settings};
 	static const int column[] = {2, 3, 4, 5, 6, 7, 8, 9, 14, 18};
 
+	if (check_room(t, t->sources, t->source_cap, "source", err) < 0)
+		return -EBADMSG;
 	s->id = (uint32_t)sqlite3_column_int64(st, 0);
 	s->kind = sqlite3_column_int(st, 1);
 	s->period_ns = sqlite3_column_int64(st, 10);
@@ -82,6 +119,8 @@ static int take_channel(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *e
 	const char **text[] = {&c->name, &c->quantity, &c->unit};
 	static const int column[] = {2, 3, 4};
 
+	if (check_room(t, t->channels, t->channel_cap, "channel", err) < 0)
+		return -EBADMSG;
 	c->id = (uint32_t)sqlite3_column_int64(st, 0);
 	c->source = (uint32_t)sqlite3_column_int64(st, 1);
 	c->semantics = sqlite3_column_int(st, 5);
@@ -101,18 +140,10 @@ static int take_meta(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *err)
 	const char **text[] = {&m->key, &m->value};
 	static const int column[] = {0, 1};
 
+	if (check_room(t, t->metas, t->meta_cap, "meta", err) < 0)
+		return -EBADMSG;
 	t->metas++;
 	return copy_texts(&t->fixed, st, text, column, WW_COUNTOF(text), err);
-}
-
-/* A list in the arena with room for what the table holds now. */
-static void *list_for(struct ww_trace *t, const char *count_sql, size_t each)
-{
-	int64_t n = ww_db_int(t->db, count_sql, 0);
-
-	if (n < 0 || n > UINT32_MAX / 2)
-		return NULL;
-	return ww_arena_get(&t->fixed, ((size_t)n + 1) * each);
 }
 
 static int load_fixed(struct ww_trace *t, struct ww_error *err)
@@ -120,9 +151,10 @@ static int load_fixed(struct ww_trace *t, struct ww_error *err)
 	int rc;
 
 	t->sources = t->channels = t->metas = 0;
-	t->source = list_for(t, "SELECT count(*) FROM source", sizeof(*t->source));
-	t->channel = list_for(t, "SELECT count(*) FROM channel", sizeof(*t->channel));
-	t->meta = list_for(t, "SELECT count(*) FROM meta", sizeof(*t->meta));
+	t->source = list_for(t, "SELECT count(*) FROM source", sizeof(*t->source), &t->source_cap);
+	t->channel =
+		list_for(t, "SELECT count(*) FROM channel", sizeof(*t->channel), &t->channel_cap);
+	t->meta = list_for(t, "SELECT count(*) FROM meta", sizeof(*t->meta), &t->meta_cap);
 	if (!t->source || !t->channel || !t->meta)
 		return ww_fail_nomem(err);
 	rc = each_row(t,
@@ -137,7 +169,8 @@ static int load_fixed(struct ww_trace *t, struct ww_error *err)
 			      " resolution, acc_abs, acc_rel, wrap FROM channel ORDER BY id",
 			      0, take_channel, err);
 	if (rc == 0)
-		rc = each_row(t, "SELECT key, value FROM meta ORDER BY key", 0, take_meta, err);
+		rc = each_row_there(t, "meta", "SELECT key, value FROM meta ORDER BY key", 0,
+				    take_meta, err);
 	return rc;
 }
 
@@ -254,21 +287,23 @@ static int take_anchor(struct ww_trace *t, sqlite3_stmt *st, struct ww_error *er
 
 static int load_grown(struct ww_trace *t, struct ww_error *err)
 {
-	int rc = each_row(t,
-			  "SELECT id, lo, hi, source, cycle, kind, text FROM mark WHERE id > ?"
-			  " ORDER BY id",
-			  t->mark_id, take_mark, err);
+	int rc =
+		each_row_there(t, "mark",
+			       "SELECT id, lo, hi, source, cycle, kind, text FROM mark WHERE id > ?"
+			       " ORDER BY id",
+			       t->mark_id, take_mark, err);
 
 	if (rc == 0)
-		rc = each_row(t,
-			      "SELECT id, source, lo, hi, lost, reason FROM gap WHERE id > ?"
-			      " ORDER BY id",
-			      t->gap_id, take_gap, err);
+		rc = each_row_there(t, "gap",
+				    "SELECT id, source, lo, hi, lost, reason FROM gap WHERE id > ?"
+				    " ORDER BY id",
+				    t->gap_id, take_gap, err);
 	if (rc == 0)
-		rc = each_row(t,
-			      "SELECT id, boot_ns, mono_ns, real_ns, width_ns, adj_state,"
-			      " adj_freq_ppb, adj_maxerror_ns FROM clock WHERE id > ? ORDER BY id",
-			      t->anchor_id, take_anchor, err);
+		rc = each_row_there(
+			t, "clock",
+			"SELECT id, boot_ns, mono_ns, real_ns, width_ns, adj_state,"
+			" adj_freq_ppb, adj_maxerror_ns FROM clock WHERE id > ? ORDER BY id",
+			t->anchor_id, take_anchor, err);
 	return rc;
 }
 

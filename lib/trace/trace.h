@@ -26,8 +26,8 @@ struct ww_extent {
 
 /* Rows that cannot be read: a gap of the trace, and a sentence of warning. */
 struct ww_damage {
-	uint32_t source;
-	int64_t first; /* rows [first, end) of the source */
+	uint32_t source; /* 0: a table that only describes, which has no gap */
+	int64_t first;	 /* rows [first, end) of the source */
 	int64_t end;
 	size_t gap;	  /* index in the list of gaps */
 	const char *why;  /* what is wrong with the first block */
@@ -71,6 +71,7 @@ struct ww_trace {
 	size_t gaps;
 	struct ww_anchor *anchor;
 	size_t anchors;
+	size_t source_cap, channel_cap, meta_cap; /* of the lists in `fixed` */
 	const char *log; /* static: what is said where its log was not found; or NULL */
 	struct ww_damage *damage;
 	size_t damages;
@@ -104,6 +105,8 @@ void ww_trace_stretch(struct ww_trace *t, int64_t lo, int64_t hi);
  * warnings are known before anybody reads.
  */
 int ww_extents_load(struct ww_trace *t, struct ww_error *err);
+/* A table that cannot be read as a whole: said once. */
+int ww_trace_warn(struct ww_trace *t, const char *table, const char *why, struct ww_error *err);
 /* First row from `pos` on that is not in a damaged block. */
 int64_t ww_damage_pass(const struct ww_trace *t, uint32_t source, int64_t pos);
 /* trace.c: the connection, opened again if it was let go of. */

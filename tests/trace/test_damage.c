@@ -204,6 +204,41 @@ static void test_other_ways(void **state)
 	}
 }
 
+/* Tables that only describe take no rows with them; one that lies about its size is refused. */
+static void test_tables(void **state)
+{
+	static const char *const describing[] = {"mark", "gap", "clock"};
+	struct ww_error why = {0};
+	struct ww_trace *t;
+	char text[256];
+
+	(void)state;
+	write_trace(at("tables.wwt"), 100);
+	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++) {
+		snprintf(text, sizeof(text), "cp %s %s", at("tables.wwt"), at("table.wwt"));
+		assert_int_equal(system(text), 0);
+		snprintf(text, sizeof(text),
+			 "PRAGMA writable_schema=ON;"
+			 "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema"
+			 " WHERE name = 'block_at') WHERE name = '%s'",
+			 describing[i]);
+		sql(at("table.wwt"), text);
+		OK(ww_trace_open(at("table.wwt"), &t, err));
+		snprintf(text, sizeof(text), "not all of the table %s can be read", describing[i]);
+		assert_memory_equal(ww_trace_warning(t, 0), text, strlen(text));
+		assert_null(ww_trace_warning(t, 1));
+		assert_int_equal(count_rows(t, WW_TIME_MIN, WW_TIME_MAX), 100);
+		ww_trace_close(t);
+	}
+	/* Sources are counted by an index that is empty. */
+	sql(at("tables.wwt"), "CREATE TABLE x(a TEXT UNIQUE); PRAGMA writable_schema=ON;"
+			      "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM "
+			      "sqlite_schema WHERE name = 'sqlite_autoindex_x_1')"
+			      " WHERE name = 'sqlite_autoindex_source_1'");
+	assert_int_equal(ww_trace_open(at("tables.wwt"), &t, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "table source has more rows than it counts"));
+}
+
 /* Any one page of the file is garbage: a sentence, or the rest with a warning. */
 static void test_pages(void **state)
 {
@@ -337,6 +372,7 @@ int main(void)
 					   cmocka_unit_test(test_windows),
 					   cmocka_unit_test(test_sql),
 					   cmocka_unit_test(test_other_ways),
+					   cmocka_unit_test(test_tables),
 					   cmocka_unit_test(test_pages),
 					   cmocka_unit_test(test_log_left_behind),
 					   cmocka_unit_test(test_no_trace)};
