@@ -123,6 +123,7 @@ struct ww_track {
 	int64_t first_open_ns; /* when it was opened for the first time, 0 never */
 	int64_t last_ns;       /* hi of the newest record */
 	int64_t lost_ns;       /* when the device went away, 0 never */
+	int64_t back_ns;       /* opened again then, and not yet sure to stay; 0 none */
 	int64_t out_from;      /* a gap is open since then: lo of it, WW_TIME_MIN none */
 	uint64_t n;
 	int64_t *code;	     /* newest code of each channel */
@@ -168,6 +169,7 @@ struct ww_recorder {
 	uint16_t next_index;
 	struct ww_timekeeper keeper;
 	bool started, stopped;
+	struct ww_error fatal; /* why the recording cannot go on */
 	uint64_t samples, bytes, lost, gaps;
 	int64_t late_max, late_p99; /* of sources that are closed by now */
 	char *warning[WW_RECORDER_WARNINGS];

@@ -161,6 +161,8 @@ int ww_recorder_dispatch(struct ww_recorder *r, struct ww_error *err)
 	rc = atomic_load(&r->store.failed);
 	if (rc < 0)
 		return ww_fail(err, rc, "%s", r->store.err.text);
+	if (r->fatal.code)
+		return ww_fail(err, r->fatal.code, "%s", r->fatal.text);
 	if (ww_ring_used(&r->store.ring) > r->store.ring.cap / 8)
 		ww_store_nudge(&r->store);
 	for (size_t i = 0; i < r->tracks; i++)

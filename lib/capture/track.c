@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #define RETRY_NS (250 * WW_NS_PER_MS)
+/* A device that is opened again and stays for this long, or gives a record, is back. */
+#define STAYS_NS (1 * WW_NS_PER_S)
 
 /* Rows of one item: keeps items small against the queue, and blocks whole. */
 #define ROWS_PER_ITEM 2048
@@ -40,6 +42,24 @@ static void close_gap(struct ww_track *t, int64_t to)
 	ww_recorder_put_gap(t->rec, t->index, hole, -1, "unplugged");
 }
 
+/* Opening again was the return, not an attempt. */
+static void confirm(struct ww_track *t)
+{
+	int64_t at = t->back_ns;
+	char text[64];
+
+	if (!at)
+		return;
+	t->back_ns = 0;
+	ww_timer_set(t->retry, WW_TIME_MAX, 0);
+	/* A line that is heard again and says nothing is silent; a meter gave nothing yet. */
+	if (t->desc->info.kind == WW_SERIAL || t->desc->info.kind == WW_LINE)
+		close_gap(t, at);
+	snprintf(text, sizeof(text), "after %.1f s", (double)(at - t->lost_ns) / 1e9);
+	ww_recorder_put_mark(t->rec, t->index, (struct ww_interval){at, at}, 0, WW_MARK_REPLUGGED,
+			     text);
+}
+
 static void on_samples(void *ctx, size_t n, const int64_t *lo, const int64_t *hi,
 		       const int64_t *codes)
 {
@@ -48,6 +68,7 @@ static void on_samples(void *ctx, size_t n, const int64_t *lo, const int64_t *hi
 
 	if (n == 0 || t->rec->stopped)
 		return;
+	confirm(t);
 	close_gap(t, lo[0]);
 	t->n += n;
 	t->rec->samples += n;
@@ -98,6 +119,7 @@ static void on_bytes(void *ctx, struct ww_interval when, const uint8_t *data, si
 
 	if (n == 0 || t->rec->stopped)
 		return;
+	confirm(t);
 	close_gap(t, when.lo_ns);
 	t->n += n;
 	t->rec->bytes += n;
@@ -172,6 +194,16 @@ static void on_lost(void *ctx, const struct ww_error *why)
 	if (t->state == WW_TRACK_UNPLUGGED || t->rec->stopped)
 		return;
 	t->why = *why;
+	/* Gone at once: an attempt that failed, of which there may be many. */
+	if (t->back_ns) {
+		t->back_ns = 0;
+		t->state = WW_TRACK_UNPLUGGED;
+		ww_timer_set(t->retry, now + RETRY_NS, 0);
+		return;
+	}
+	/* A connection that never came about is a wrong address, not an unplugging. */
+	if (!t->lost_ns && t->n == 0 && strcmp(t->desc->info.transport.name, "tcp") == 0)
+		ww_fail(&t->rec->fatal, why->code ? why->code : -ENOTCONN, "%s", why->text);
 	t->lost_ns = now;
 	if (t->out_from == WW_TIME_MIN)
 		t->out_from = t->last_ns ? t->last_ns : now;
@@ -318,9 +350,12 @@ static void on_retry(void *ctx, int64_t now, int64_t late)
 {
 	struct ww_track *t = ctx;
 	struct ww_error err = {0};
-	char text[64];
 
 	(void)late;
+	if (t->back_ns) {
+		confirm(t);
+		return;
+	}
 	close_source(t);
 	if (t->rec->stopped)
 		return;
@@ -335,12 +370,8 @@ static void on_retry(void *ctx, int64_t now, int64_t late)
 		return;
 	}
 	t->state = WW_TRACK_WAITING;
-	/* A line that is heard again and says nothing is silent; a meter gave nothing yet. */
-	if (t->desc->info.kind == WW_SERIAL || t->desc->info.kind == WW_LINE)
-		close_gap(t, now);
-	snprintf(text, sizeof(text), "after %.1f s", (double)(now - t->lost_ns) / 1e9);
-	ww_recorder_put_mark(t->rec, t->index, (struct ww_interval){now, now}, 0, WW_MARK_REPLUGGED,
-			     text);
+	t->back_ns = now;
+	ww_timer_set(t->retry, now + STAYS_NS, 0);
 }
 
 int ww_track_start(struct ww_track *t, struct ww_error *err)
@@ -363,6 +394,7 @@ int64_t ww_track_stop(struct ww_track *t)
 void ww_track_finish(struct ww_track *t)
 {
 	keep_lateness(t);
+	confirm(t);
 	close_gap(t, ww_loop_now(t->rec->loop));
 	tell_lost(t);
 }
