@@ -33,6 +33,8 @@ struct ww_campaign {
 	enum phase phase;
 	uint32_t cycle;
 	int64_t since;	    /* when the phase began */
+	int64_t steady_ns;  /* since when it beats without a silence */
+	int64_t wake_ns;    /* when the wake began to be waited for */
 	int64_t request_ns; /* when the suspend command was given */
 	uint64_t bytes_at;  /* bytes seen when the phase began */
 	bool wake_running;  /* its end is still to be marked */
@@ -53,7 +55,7 @@ static void enter(struct ww_campaign *c, enum phase p, int64_t now)
 	int64_t last;
 
 	c->phase = p;
-	c->since = now;
+	c->since = c->steady_ns = now;
 	ww_recorder_activity(c->rec, c->serial, &last, &c->bytes_at);
 }
 
@@ -110,6 +112,7 @@ static void begin_cycle(struct ww_campaign *c, int64_t now)
 
 static void begin_wake(struct ww_campaign *c, int64_t now)
 {
+	c->wake_ns = now;
 	enter(c, PH_WAKE, now);
 	if (!c->wake)
 		return;
@@ -117,6 +120,51 @@ static void begin_wake(struct ww_campaign *c, int64_t now)
 	c->wake_running = true;
 	if (ww_child_start(&c->wake_child, c->loop, c->wake, wake_ended, c, &c->err) < 0)
 		c->wake_running = false;
+}
+
+/*
+ * The command is given to a DUT that beats: for longer than the silence that means
+ * asleep, and without one.
+ */
+static void ready(struct ww_campaign *c, int64_t now, int64_t last, uint64_t bytes)
+{
+	long long waited = (long long)((now - c->since) / WW_NS_PER_S);
+
+	if (bytes == c->bytes_at || now - last >= c->opt.silence_ns)
+		c->steady_ns = now;
+	if (now - c->steady_ns >= c->opt.silence_ns + c->opt.silence_ns / 4)
+		begin_cycle(c, now);
+	else if (now - c->since < c->opt.resume_timeout_ns)
+		return;
+	else if (bytes == c->bytes_at)
+		ww_fail(&c->err, -ETIMEDOUT,
+			"no byte from the DUT in %lld s: does its heartbeat run, and is this the "
+			"right port and baud rate?",
+			waited);
+	else
+		ww_fail(&c->err, -ETIMEDOUT,
+			"no steady heartbeat in %lld s: a beat slower than the silence that means "
+			"asleep (%lld ms) needs a longer one",
+			waited, (long long)(c->opt.silence_ns / WW_NS_PER_MS));
+}
+
+/* Bytes again before the wake was given. */
+static void back(struct ww_campaign *c, int64_t now)
+{
+	c->wake_ns = now;
+	enter(c, PH_SETTLE, now);
+}
+
+/*
+ * The time to come back counts from the wake, however often a few bytes (a message of
+ * the kernel, a beat slower than --silence) looked like a return.
+ */
+static void give_up(struct ww_campaign *c, int64_t now)
+{
+	if (now - c->wake_ns < c->opt.resume_timeout_ns)
+		return;
+	c->hung = true;
+	end_cycle(c, "timeout", now);
 }
 
 /* What each phase waits for. */
@@ -131,13 +179,7 @@ static void step(struct ww_campaign *c, int64_t now)
 	silent = now - (last > c->request_ns ? last : c->request_ns) >= c->opt.silence_ns;
 	switch (c->phase) {
 	case PH_READY:
-		if (beating && now - last < c->opt.silence_ns && in_phase >= c->opt.silence_ns / 2)
-			begin_cycle(c, now);
-		else if (in_phase >= c->opt.resume_timeout_ns)
-			ww_fail(&c->err, -ETIMEDOUT,
-				"no byte from the DUT in %lld s: does its heartbeat run, and is "
-				"this the right port and baud rate?",
-				(long long)(in_phase / WW_NS_PER_S));
+		ready(c, now, last, bytes);
 		break;
 	case PH_SUSPEND:
 		if (silent)
@@ -147,23 +189,23 @@ static void step(struct ww_campaign *c, int64_t now)
 		break;
 	case PH_ASLEEP:
 		if (beating)
-			enter(c, PH_SETTLE, now);
+			back(c, now);
 		else if (!c->wake || in_phase >= c->opt.asleep_ns)
 			begin_wake(c, now);
 		break;
 	case PH_WAKE:
-		if (beating) {
+		if (beating)
 			enter(c, PH_SETTLE, now);
-		} else if (in_phase >= c->opt.resume_timeout_ns) {
-			c->hung = true;
-			end_cycle(c, "timeout", now);
-		}
+		else
+			give_up(c, now);
 		break;
 	case PH_SETTLE:
-		if (now - last >= c->opt.silence_ns)
+		if (now - last >= c->opt.silence_ns) {
 			enter(c, PH_WAKE, now); /* a first byte, then silence: not back yet */
-		else if (in_phase >= c->opt.settle_ns)
+			give_up(c, now);
+		} else if (in_phase >= c->opt.settle_ns) {
 			end_cycle(c, "ok", now);
+		}
 		break;
 	case PH_DONE:
 		break;
@@ -254,12 +296,27 @@ uint32_t ww_campaign_progress(const struct ww_campaign *c, const char **phase)
 	return c->phase == PH_READY ? c->cycle + 1 : c->cycle;
 }
 
+/* How many of the cycles wanted were run, and why not all. */
+static void tell_end(struct ww_campaign *c)
+{
+	char text[160];
+
+	if (c->cycle >= c->opt.cycles)
+		return;
+	snprintf(text, sizeof(text), "%u of %u cycles run: %s", c->cycle, c->opt.cycles,
+		 c->hung       ? "the DUT never came back"
+		 : c->err.code ? "no heartbeat"
+			       : "the recording was ended");
+	mark(c, "campaign-end", text);
+}
+
 void ww_campaign_free(struct ww_campaign *c)
 {
 	if (!c)
 		return;
 	if (c->phase != PH_DONE && c->phase != PH_READY)
 		mark(c, WW_MARK_CYCLE_END, "stopped");
+	tell_end(c);
 	ww_child_end(&c->suspend_child);
 	ww_child_end(&c->wake_child);
 	ww_timer_free(c->timer);

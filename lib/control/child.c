@@ -2,6 +2,7 @@
 #include "control/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -147,10 +148,16 @@ void ww_child_how(const struct ww_child *c, char *buf, size_t n)
 
 void ww_child_end(struct ww_child *c)
 {
+	struct pollfd p = {.fd = c->pid_fd, .events = POLLIN};
+
 	if (c->pid > 0) {
 		kill(-c->pid, SIGTERM);
-		/* Reaped if it ends at once; a stubborn one is init's. */
-		waitpid(c->pid, &c->status, WNOHANG);
+		/* Some grace, at the end of a cycle or of the recording, then by force. */
+		if (c->pid_fd < 0 || poll(&p, 1, 200) <= 0)
+			kill(-c->pid, SIGKILL);
+		waitpid(c->pid, &c->status, 0);
+		/* What it started and left behind. */
+		kill(-c->pid, SIGKILL);
 	}
 	forget(c);
 }

@@ -27,7 +27,7 @@ int ww_child_start(struct ww_child *c, struct ww_loop *loop, const char *command
 		   void (*ended)(void *ctx), void *ctx, struct ww_error *err);
 /* "exit 0", "exit 1: last words", "signal 9" */
 void ww_child_how(const struct ww_child *c, char *buf, size_t n);
-/* SIGTERM to its group, if it still runs; then forgotten. */
+/* SIGTERM to its group if it still runs, after 200 ms SIGKILL; then forgotten. */
 void ww_child_end(struct ww_child *c);
 
 #endif

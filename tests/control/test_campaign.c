@@ -21,9 +21,11 @@
 
 static char dir[64], flag[96], path[96];
 
+static long beat_ns = 5000000;
+
 static pid_t dut(int master)
 {
-	const struct timespec t = {.tv_nsec = 5000000};
+	const struct timespec t = {.tv_nsec = beat_ns};
 	struct stat st;
 	pid_t pid = fork();
 
@@ -178,6 +180,33 @@ static void test_wakes_by_itself(void **state)
 	assert_int_equal(o.request_ends, 1);
 }
 
+/* Slower than the silence that means asleep: said, instead of waiting for ever. */
+static void test_slow_beat_is_said(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	beat_ns = 400000000;
+	o = campaign("true", "true", 2);
+	beat_ns = 5000000;
+	assert_int_equal(o.rc, -ETIMEDOUT);
+	assert_non_null(strstr(o.error, "slower than the silence"));
+	assert_int_equal(o.requests, 0);
+}
+
+/* A command that ends for no SIGTERM is ended all the same, and it is said. */
+static void test_stubborn_command(void **state)
+{
+	int64_t begin = ww_clock_now_ns();
+	struct outcome o;
+
+	(void)state;
+	o = campaign("trap '' TERM; while :; do sleep 0.1; done", "true", 1);
+	assert_string_equal(o.ends, "no silence,");
+	assert_non_null(strstr(o.how, "still ran"));
+	assert_true(ww_clock_now_ns() - begin < 10 * WW_NS_PER_S);
+}
+
 static void test_no_heartbeat_is_said(void **state)
 {
 	struct ww_campaign_options opt = {.size = sizeof(opt),
@@ -232,8 +261,12 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_good_cycles),	     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_never_back),	     cmocka_unit_test(test_wakes_by_itself),
+		cmocka_unit_test(test_two_good_cycles),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_never_back),
+		cmocka_unit_test(test_wakes_by_itself),
+		cmocka_unit_test(test_slow_beat_is_said),
+		cmocka_unit_test(test_stubborn_command),
 		cmocka_unit_test(test_no_heartbeat_is_said),
 	};
 
