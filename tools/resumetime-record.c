@@ -137,6 +137,10 @@ static int take_option(int c, struct what *w, struct recording *r, char **argv)
 {
 	switch (c) {
 	case 'p':
+		if (w->port)
+			return tool_usage_error("one heartbeat at a time, not also '%s' (a line "
+						"with messages is named with --console)",
+						optarg);
 		w->port = optarg;
 		return TOOL_OK;
 	case 'm':
@@ -216,6 +220,13 @@ static int sources(struct recording *r, const struct what *w, uint32_t *port)
 	/* Where every cycle wakes too early there is never a wake mark to tell it from. */
 	if (w->campaign.wake)
 		ww_recorder_meta(r->rec, "campaign.wake", w->campaign.wake, NULL);
+	if (w->campaign.suspend) {
+		char n[16];
+
+		snprintf(n, sizeof(n), "%u", w->campaign.cycles);
+		ww_recorder_meta(r->rec, "campaign.suspend", w->campaign.suspend, NULL);
+		ww_recorder_meta(r->rec, "campaign.cycles", n, NULL);
+	}
 	return TOOL_OK;
 }
 
