@@ -238,6 +238,11 @@ enum ww_silence_kind {
 void ww_silence_find(const struct ww_scan *s, const struct ww_window *w,
 		     const struct ww_cycle_in *in, struct ww_silence *out);
 
+/* What became of a cycle whose events are known; writes its reason. A number of enum ww_result. */
+int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
+		    const struct ww_cycle_in *in, const struct ww_silence *si,
+		    struct ww_cycle_out *out);
+
 /*
  * Text of the boot loader in (after_ns, before byte `until`): its first byte and the
  * end of the hand-over message. until SIZE_MAX: to the end.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One cycle: its events, what became of it, its latencies. Pure. */
+/* One cycle: its events and its latencies. Pure. */
 #include "analysis/resume.h"
 
 #define EV(out, e) ((out)->c.event[WW_EV_##e])
@@ -188,210 +188,6 @@ static void wake_event(const struct ww_window *w, const struct ww_cycle_in *in,
 	EV(out, WAKE) = t;
 }
 
-static void say(struct ww_cycle_out *out, const char *text)
-{
-	if (!text || !*text)
-		return;
-	if (out->reason.n)
-		ww_str_add(&out->reason, "; ");
-	ww_str_add(&out->reason, text);
-}
-
-static void say_ms(struct ww_cycle_out *out, const char *before, int64_t ns, const char *after)
-{
-	struct ww_str s = {0};
-
-	ww_str_add(&s, before);
-	ww_str_fixed(&s, (double)ns / 1e6, 0);
-	ww_str_add(&s, after);
-	say(out, s.p);
-	out->reason.bad |= s.bad;
-	ww_str_free(&s);
-}
-
-static bool begins(const char *text, const char *head)
-{
-	return text && strncmp(text, head, strlen(head)) == 0;
-}
-
-static bool command_failed(const struct ww_cycle_in *in)
-{
-	/* "stopped" is the campaign's own doing: a remote shell that hung, say. */
-	return (begins(in->exit_text, "exit ") && !begins(in->exit_text, "exit 0")) ||
-	       begins(in->exit_text, "signal");
-}
-
-/* The campaign waited for a silence in vain. */
-static bool never_silent(const struct ww_cycle_in *in)
-{
-	return begins(in->end_text, "no silence") || begins(in->end_text, "refused");
-}
-
-/* Words of suspend_stats that tell where the last attempt failed. */
-static void say_stats(struct ww_cycle_out *out, const char *stats)
-{
-	const char *dev = stats ? strstr(stats, "last_failed_dev:") : NULL;
-	const char *step = stats ? strstr(stats, "last_failed_step:") : NULL;
-
-	if (dev) {
-		ww_str_add(&out->reason, out->reason.n ? "; device " : "device ");
-		dev += strlen("last_failed_dev:");
-		ww_str_addn(&out->reason, dev, strcspn(dev, " "));
-	}
-	if (step) {
-		ww_str_add(&out->reason, out->reason.n ? ", step " : "step ");
-		step += strlen("last_failed_step:");
-		ww_str_addn(&out->reason, step, strcspn(step, " "));
-	}
-}
-
-static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
-{
-	if (command_failed(in))
-		say(out, in->exit_text);
-	else if (in->told_refused)
-		say(out, "the DUT's kernel counts a failed suspend");
-	else
-		say(out, "the beat went on as if nothing had been asked");
-	if (in->told_refused)
-		say_stats(out, in->stats);
-	return WW_RES_REFUSED;
-}
-
-static int never_back(const struct ww_window *w, const struct ww_cycle_in *in,
-		      const struct ww_silence *si, struct ww_cycle_out *out)
-{
-	bool over = !in->live || seen(in->end);
-	bool woken = over && (seen(EV(out, WAKE)) || begins(in->end_text, "timeout"));
-	int64_t since = si->last == SIZE_MAX ? 0 : in->to_ns - w->hi[si->last];
-
-	if (si->uart != SIZE_MAX)
-		say(out, "its UART sent what was buffered, but user space never came back");
-	else if (seen(EV(out, HANDOFF)))
-		say(out, "the boot loader handed over, but the kernel never came back");
-	else if (seen(EV(out, FIRMWARE)))
-		say(out, "firmware spoke, but user space never came back");
-	else
-		say_ms(out, "no beat for ", since,
-		       in->trace_ends ? " ms, to the end of the trace" : " ms");
-	if (command_failed(in))
-		say(out, in->exit_text);
-	if (in->wake_text && !begins(in->wake_text, "exit 0")) {
-		ww_str_add(&out->reason, "; wake command: ");
-		ww_str_add(&out->reason, in->wake_text);
-	}
-	if (!over)
-		say(out, "the recording goes on");
-	return woken ? WW_RES_HUNG : WW_RES_UNKNOWN;
-}
-
-static bool before_wake(const struct ww_cycle_in *in, const struct ww_cycle_out *out)
-{
-	struct ww_interval back = seen(EV(out, UART)) ? EV(out, UART) : EV(out, FIRST_BEAT);
-
-	if (!seen(back))
-		return false;
-	if (seen(in->wake))
-		return back.hi_ns < in->wake.lo_ns;
-	return in->others_woken && seen(in->end) && !out->wake_line;
-}
-
-static bool testing(const struct ww_cycle_in *in)
-{
-	const char *sel = in->pm_test ? strchr(in->pm_test, '[') : NULL;
-
-	if (!in->pm_test || !*in->pm_test)
-		return false;
-	return sel ? !begins(sel, "[none]") : !begins(in->pm_test, "none");
-}
-
-static int reset(const struct ww_window *w, const struct ww_silence *si, struct ww_cycle_out *out)
-{
-	if (si->kind == WW_SIL_RESET && si->first != SIZE_MAX)
-		say_ms(out, "the DUT booted anew: its clock stood at ",
-		       w->beat[si->first].mono_us * 1000, " ms at the first beat");
-	else
-		say(out, "the DUT booted anew: it has another boot_id");
-	return WW_RES_RESET;
-}
-
-/* Nothing slept, but the beat paused. */
-static int paused(const struct ww_window *w, const struct ww_cycle_in *in,
-		  const struct ww_silence *si, struct ww_cycle_out *out)
-{
-	const struct ww_rbeat *b = &w->beat[si->first];
-	int64_t pause = b->mono_us + b->sleep_us - b[-1].mono_us - b[-1].sleep_us;
-	int rc = WW_RES_ABORTED;
-
-	if (command_failed(in) || in->told_refused)
-		rc = refused(in, out);
-	say_ms(out, "tasks stood still for ", pause * 1000, " ms, and the machine did not sleep");
-	return rc;
-}
-
-/* Why bytes are missing between the last beat and the first, NULL if none are. */
-static const char *bytes_lost(const struct ww_cycle_in *in, struct ww_cycle_out *out)
-{
-	struct ww_interval last = EV(out, LAST_BEAT), back = EV(out, UART);
-
-	for (size_t i = 0; seen(last) && i < in->gaps; i++)
-		if (in->gap[i].t.hi_ns >= last.lo_ns &&
-		    in->gap[i].t.lo_ns <= (seen(back) ? back.hi_ns : in->to_ns)) {
-			out->lost = true;
-			return in->gap[i].reason;
-		}
-	return NULL;
-}
-
-static int judge(const struct ww_scan *s, const struct ww_window *w, const struct ww_cycle_in *in,
-		 const struct ww_silence *si, struct ww_cycle_out *out)
-{
-	struct ww_interval back = EV(out, UART);
-	const char *lost = bytes_lost(in, out);
-	bool off = seen(EV(out, OFF));
-
-	if (lost) {
-		say(out, "bytes are missing: ");
-		ww_str_add(&out->reason, lost);
-		return WW_RES_UNKNOWN;
-	}
-	if (begins(in->end_text, "stopped") && !seen(back)) {
-		say(out, "stopped by the user");
-		return WW_RES_UNKNOWN;
-	}
-	if (si->kind == WW_SIL_RESET || (in->booted && si->kind != WW_SIL_NONE))
-		return reset(w, si, out);
-	if (si->kind == WW_SIL_FOREVER)
-		return never_back(w, in, si, out);
-	if (si->kind == WW_SIL_NONE) {
-		if (!seen(in->request)) {
-			say(out, "no silence found");
-			return WW_RES_UNKNOWN;
-		}
-		return refused(in, out);
-	}
-	if (testing(in)) {
-		say(out, "pm_test is set: ");
-		ww_str_add(&out->reason, in->pm_test);
-		return WW_RES_PM_TEST;
-	}
-	if (si->kind == WW_SIL_PAUSE)
-		return paused(w, in, si, out);
-	if (si->kind == WW_SIL_WIRE && (command_failed(in) || in->told_refused))
-		return refused(in, out);
-	if (!s->stamped && !off && seen(in->request) &&
-	    ((command_failed(in) && before_wake(in, out)) || in->told_refused || never_silent(in)))
-		return refused(in, out);
-	if (before_wake(in, out)) {
-		say(out, "back before the wake command was given");
-		return WW_RES_EARLY;
-	}
-	if (out->backlog)
-		say(out, "only beats from before the sleep came before the cycle ended: user "
-			 "space was not observed");
-	return WW_RES_OK;
-}
-
 /* Differences of events; what was not observed at both ends is not given. */
 static void latencies(struct ww_cycle_out *out)
 {
@@ -419,9 +215,12 @@ static void latencies(struct ww_cycle_out *out)
 	if (!seen(e[WW_EV_WAKE]) && back)
 		l[WW_LAT_ASLEEP_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], from);
 	/* Ends that overlap order nothing, but no latency is negative. */
-	for (int i = 0; i < WW_LAT_COUNT; i++)
-		if (seen(l[i]) && l[i].lo_ns < 0 && l[i].hi_ns >= 0)
+	for (int i = 0; i < WW_LAT_COUNT; i++) {
+		if (seen(l[i]) && l[i].hi_ns < 0)
+			l[i] = WW_INTERVAL_NONE;
+		else if (seen(l[i]) && l[i].lo_ns < 0)
 			l[i].lo_ns = 0;
+	}
 }
 
 static struct ww_cycle_out blank(uint32_t n)
@@ -467,7 +266,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	if (rc >= 0 && u0 < w->beats && si.kind != WW_SIL_NONE)
 		rc = ww_cadence_after(s, w, u0, out, err);
 	out->c.stall = out->stall;
-	out->c.result = judge(s, w, in, &si, out);
+	out->c.result = ww_cycle_result(s, w, in, &si, out);
 	if (out->lost)
 		EV(out, FIRST_BEAT) = EV(out, UART) = EV(out, STEADY) = WW_INTERVAL_NONE;
 	latencies(out);

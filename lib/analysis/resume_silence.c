@@ -219,16 +219,58 @@ static void forever(const struct ww_scan *s, const struct ww_window *w,
 	}
 }
 
+/* The silence in which the wake was given, -1 none. */
+static int64_t around_wake(const struct ww_window *w, const struct ww_cycle_in *in,
+			   struct ww_silence *out)
+{
+	size_t next, prev;
+
+	if (!ww_iv_ok(in->wake))
+		return -1;
+	next = prev = first_from(w, in->wake.lo_ns);
+	while (next < w->n && !alive(w, next))
+		next++;
+	while (prev > 0 && !alive(w, --prev))
+		;
+	if (next >= w->n || prev >= next || !alive(w, prev))
+		return -1;
+	out->last = prev;
+	out->uart = next;
+	return ww_iv_mid(ww_window_t(w, next)) - ww_iv_mid(ww_window_t(w, prev));
+}
+
+/* Can all that came from byte i on have waited in a buffer? Then user space did not run. */
+static bool all_waited(const struct ww_scan *s, const struct ww_window *w, size_t i)
+{
+	size_t most = s->unit ? s->unit : 1, n = 0;
+
+	if (s->mode != WW_BEAT_DRAIN && s->mode != WW_BEAT_REOPEN && !s->line_idles)
+		most = WW_TTY_BUFFER + WW_TTY_FIFO;
+	for (; i < w->n && n <= most; i++)
+		n += alive(w, i);
+	return n <= most;
+}
+
 static void find_plain(const struct ww_scan *s, const struct ww_window *w,
 		       const struct ww_cycle_in *in, struct ww_silence *out)
 {
 	size_t last = last_alive(w);
-	int64_t len;
+	int64_t len, tail;
+	bool woken;
 
 	if (last == SIZE_MAX)
 		return;
-	len = widest(w, begin(w, in), w->n - 1, 0, out);
-	if (in->to_ns - w->hi[last] > (len > FOREVER_NS ? len : FOREVER_NS)) {
+	len = around_wake(w, in, out);
+	woken = len > long_pause(s, 2 * PAUSE_NS);
+	if (!woken)
+		len = widest(w, begin(w, in), w->n - 1, 0, out);
+	tail = in->to_ns - w->hi[last];
+	if ((woken || len > long_pause(s, FOREVER_NS)) && tail > long_pause(s, FOREVER_NS) &&
+	    all_waited(s, w, out->uart)) {
+		out->kind = WW_SIL_FOREVER;
+		return;
+	}
+	if (!woken && tail > (len > FOREVER_NS ? len : FOREVER_NS)) {
 		forever(s, w, in, SIZE_MAX, out);
 		if (out->kind == WW_SIL_FOREVER)
 			return;
