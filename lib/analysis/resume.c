@@ -47,6 +47,7 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 	c->gap = f->in->gap;
 	c->gaps = f->in->gaps;
 	c->live = c->trace_ends && ww_trace_state(f->t) == WW_TRACE_LIVE;
+	c->unclosed = c->trace_ends && ww_trace_state(f->t) != WW_TRACE_CLOSED;
 	c->pm_test = ww_scan_info(&r->scan, "pm_test", c->to_ns);
 	c->booted = before && after && strcmp(before, after) != 0;
 	c->stats = ww_scan_info(&r->scan, "suspend_stats", c->to_ns);

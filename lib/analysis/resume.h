@@ -180,6 +180,7 @@ struct ww_cycle_in {
 	int64_t to_ns;			 /* end of what belongs to this cycle */
 	bool trace_ends;		 /* to_ns is the end of the trace */
 	bool live;			 /* the trace still grows */
+	bool unclosed;			 /* it grows, or its end is missing */
 	int64_t hint_mono_us;		 /* stamp of the first beat after the sleep, -1 unknown */
 	unsigned owed;		  /* sleeps before the request whose beats had not come by then */
 	const struct ww_gap *gap; /* bytes that were lost */

@@ -66,6 +66,18 @@ static void say_stats(struct ww_cycle_out *out, const char *stats)
 	}
 }
 
+/* It was requested, and nothing says that it ended before the trace did. */
+static bool unfinished(const struct ww_cycle_in *in)
+{
+	return seen(in->request) && !seen(in->end) && in->trace_ends;
+}
+
+static int not_over(const struct ww_cycle_in *in, struct ww_cycle_out *out)
+{
+	say(out, in->live ? "the recording goes on" : "the trace ends too early");
+	return WW_RES_UNKNOWN;
+}
+
 static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 {
 	if (command_failed(in))
@@ -82,7 +94,7 @@ static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 static int never_back(const struct ww_window *w, const struct ww_cycle_in *in,
 		      const struct ww_silence *si, struct ww_cycle_out *out)
 {
-	bool over = !in->live || seen(in->end);
+	bool over = seen(in->end) || (!in->live && !unfinished(in));
 	bool woken = over && (seen(EV(out, WAKE)) || begins(in->end_text, "timeout"));
 	int64_t since = si->last == SIZE_MAX ? 0 : in->to_ns - w->hi[si->last];
 
@@ -102,7 +114,7 @@ static int never_back(const struct ww_window *w, const struct ww_cycle_in *in,
 		ww_str_add(&out->reason, in->wake_text);
 	}
 	if (!over)
-		say(out, "the recording goes on");
+		return not_over(in, out);
 	return woken ? WW_RES_HUNG : WW_RES_UNKNOWN;
 }
 
@@ -141,11 +153,14 @@ static int paused(const struct ww_window *w, const struct ww_cycle_in *in,
 		  const struct ww_silence *si, struct ww_cycle_out *out)
 {
 	const struct ww_rbeat *b = &w->beat[si->first];
+	bool open = unfinished(in) && (in->unclosed || !seen(in->request_end));
 	int64_t pause = b->mono_us + b->sleep_us - b[-1].mono_us - b[-1].sleep_us;
 	int rc = WW_RES_ABORTED;
 
 	if (command_failed(in) || in->told_refused)
 		rc = refused(in, out);
+	else if (open)
+		rc = not_over(in, out);
 	say_ms(out, "tasks stood still for ", pause * 1000, " ms, and the machine did not sleep");
 	return rc;
 }
@@ -190,6 +205,8 @@ int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
 			say(out, "no silence found");
 			return WW_RES_UNKNOWN;
 		}
+		if (unfinished(in) && !command_failed(in) && !in->told_refused)
+			return not_over(in, out);
 		return refused(in, out);
 	}
 	if (testing(in)) {

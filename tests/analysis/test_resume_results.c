@@ -97,6 +97,37 @@ static void hung_and_reset(void **state)
 	done(&f);
 }
 
+/* Killed, cut or still running in the middle of a cycle: nothing is known of its end. */
+static void unfinished(void **state)
+{
+	(void)state;
+	for (int asleep = 0; asleep < 3; asleep++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct sim_sleep *z;
+		struct found f;
+
+		sim_init(&s);
+		s.plain = asleep == 2;
+		z = sim_suspend(&s, s.start + 27 * S, 30000, 10);
+		if (!asleep)
+			s.sleeps = 0;
+		sim_run(&s);
+		sim_open(&tr);
+		sim_store(&s, &tr);
+		sim_mark(&tr, s.start + 27 * S, WW_MARK_REQUEST, 1, "x");
+		sim_mark(&tr, s.start + 27 * S + 10 * MS, WW_MARK_REQUEST_END, 1, "exit 0");
+		if (asleep)
+			sim_mark(&tr, z->freeze + 2 * S, WW_MARK_WAKE, 1, "y");
+		f = analyse(&tr, NULL);
+		assert_int_equal(only(&f)->result, WW_RES_UNKNOWN);
+		assert_non_null(strstr(only(&f)->reason, "the trace ends too early"));
+		for (int l = 0; l < WW_LAT_COUNT; l++)
+			assert_int_equal(ww_resume_summary(f.r, l)->failures, 0);
+		done(&f);
+	}
+}
+
 static void early_and_pm_test(void **state)
 {
 	struct sim s;
@@ -345,15 +376,11 @@ static void getty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),
-		cmocka_unit_test(hung_and_reset),
-		cmocka_unit_test(early_and_pm_test),
-		cmocka_unit_test(unplugged),
-		cmocka_unit_test(power_and_lines),
-		cmocka_unit_test(slow_meter),
-		cmocka_unit_test(console_text),
-		cmocka_unit_test(kernel_speaks),
-		cmocka_unit_test(getty),
+		cmocka_unit_test(refused),	 cmocka_unit_test(hung_and_reset),
+		cmocka_unit_test(unfinished),	 cmocka_unit_test(early_and_pm_test),
+		cmocka_unit_test(unplugged),	 cmocka_unit_test(power_and_lines),
+		cmocka_unit_test(slow_meter),	 cmocka_unit_test(console_text),
+		cmocka_unit_test(kernel_speaks), cmocka_unit_test(getty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
