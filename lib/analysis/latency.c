@@ -95,6 +95,7 @@ int ww_latency_summarise(const struct ww_interval *v, size_t n, uint64_t failure
 		.actual_ci = {NAN, NAN},
 		.actual_coverage = NAN,
 		.median_hi = NAN,
+		.bound = {NAN, NAN},
 	};
 	if (m == 0)
 		return 0;
@@ -126,4 +127,14 @@ int ww_latency_summarise(const struct ww_interval *v, size_t n, uint64_t failure
 	}
 	free(mem);
 	return 0;
+}
+
+void ww_latency_bound(struct ww_interval v, struct ww_latency_summary *out)
+{
+	double lo = v.lo_ns == WW_TIME_MIN ? -INFINITY : (double)v.lo_ns / PER_MS;
+	double hi = v.hi_ns == WW_TIME_MAX ? INFINITY : (double)v.hi_ns / PER_MS;
+
+	out->bound[0] = out->bound_only ? fmin(out->bound[0], lo) : lo;
+	out->bound[1] = out->bound_only ? fmax(out->bound[1], hi) : hi;
+	out->bound_only++;
 }

@@ -260,6 +260,11 @@ static bool sample(const struct ww_cycle_out *o, int latency)
 	return r == WW_RES_OK || r == WW_RES_PM_TEST;
 }
 
+static bool only_bound(const struct ww_cycle_out *o, int latency)
+{
+	return o->bound_only >> latency & 1;
+}
+
 static int summarise(struct ww_resume *r, struct ww_error *err)
 {
 	struct ww_interval *v = calloc(r->cycles + 1, sizeof(*v));
@@ -274,10 +279,13 @@ static int summarise(struct ww_resume *r, struct ww_error *err)
 
 		for (size_t i = 0; i < r->cycles; i++) {
 			failures += counts_as_failure(&r->cycle[i], l);
-			if (sample(&r->cycle[i], l))
+			if (sample(&r->cycle[i], l) && !only_bound(&r->cycle[i], l))
 				v[n++] = r->cycle[i].c.latency[l];
 		}
 		rc = ww_latency_summarise(v, n, failures, &r->summary[l], err);
+		for (size_t i = 0; i < r->cycles && rc >= 0; i++)
+			if (sample(&r->cycle[i], l) && only_bound(&r->cycle[i], l))
+				ww_latency_bound(r->cycle[i].c.latency[l], &r->summary[l]);
 	}
 	free(v);
 	for (size_t i = 0; i < r->cycles; i++) {

@@ -34,6 +34,9 @@ void ww_notes_free(struct ww_notes *v);
 
 /* --------------------------------------------------------------- statistics */
 
+/* Add an interval that is a bound and no more. */
+void ww_latency_bound(struct ww_interval v, struct ww_latency_summary *out);
+
 /*
  * Summary of n latencies (ns; a mid is the middle of its interval) and of
  * cycles that never ended, which rank as +infinity.
@@ -200,13 +203,14 @@ struct ww_cycle_out {
 	bool queued;	   /* the first beat may have waited behind old ones */
 	bool text_no_hand; /* text but no hand-over message */
 	bool only_uart;
-	bool wake_line;	    /* the wake was seen on a line */
-	bool lost;	    /* bytes are missing where it matters */
-	int64_t pause_ns;   /* plain stream: pause within what can have been buffered, 0 none */
-	int64_t user_by_ns; /* plain stream: user space ran this long after uart at the latest */
-	bool backlog;	    /* stamped: no beat written after the silence came */
-	unsigned paid;	    /* sleeps of earlier cycles whose beats came now */
-	int64_t paid_us[2]; /* the first of them: slept, and awake meanwhile */
+	bool wake_line;	     /* the wake was seen on a line */
+	bool lost;	     /* bytes are missing where it matters */
+	unsigned bound_only; /* bit per latency: its start was not observed */
+	int64_t pause_ns;    /* plain stream: pause within what can have been buffered, 0 none */
+	int64_t user_by_ns;  /* plain stream: user space ran this long after uart at the latest */
+	bool backlog;	     /* stamped: no beat written after the silence came */
+	unsigned paid;	     /* sleeps of earlier cycles whose beats came now */
+	int64_t paid_us[2];  /* the first of them: slept, and awake meanwhile */
 	uint64_t lost_beats;
 	int64_t slept_us; /* by the DUT's clocks, -1 unknown */
 	int64_t awake_us; /* MONOTONIC from the last beat before the jump to the first after */

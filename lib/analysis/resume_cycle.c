@@ -189,7 +189,7 @@ static void wake_event(const struct ww_window *w, const struct ww_cycle_in *in,
 }
 
 /* Differences of events; what was not observed at both ends is not given. */
-static void latencies(struct ww_cycle_out *out)
+static void latencies(const struct ww_scan *s, struct ww_cycle_out *out)
 {
 	struct ww_interval *l = out->c.latency, *e = out->c.event;
 	bool back = out->c.result != WW_RES_EARLY && out->c.result != WW_RES_REFUSED &&
@@ -200,11 +200,14 @@ static void latencies(struct ww_cycle_out *out)
 	l[WW_LAT_SUSPEND_ENTRY] = ww_iv_since(e[WW_EV_LAST_BEAT], e[WW_EV_REQUEST]);
 	l[WW_LAT_ASLEEP] = ww_iv_since(wake, from);
 	l[WW_LAT_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], wake);
+	out->bound_only = 0;
 	/* Without it the wake still lies between the silence's start and the first text. */
-	if (!seen(wake) && seen(e[WW_EV_HANDOFF]) && seen(from) && back)
+	if (!seen(wake) && seen(e[WW_EV_HANDOFF]) && seen(from) && back) {
 		l[WW_LAT_FIRMWARE] =
 			(struct ww_interval){e[WW_EV_HANDOFF].lo_ns - e[WW_EV_FIRMWARE].hi_ns,
 					     e[WW_EV_HANDOFF].hi_ns - from.lo_ns};
+		out->bound_only |= 1U << WW_LAT_FIRMWARE;
+	}
 	l[WW_LAT_KERNEL] = ww_iv_since(e[WW_EV_FIRST_BEAT], e[WW_EV_HANDOFF]);
 	l[WW_LAT_RESUME_TO_UART] = ww_iv_since(e[WW_EV_UART], wake);
 	l[WW_LAT_RESUME_TO_USER] = ww_iv_since(e[WW_EV_FIRST_BEAT], wake);
@@ -214,6 +217,11 @@ static void latencies(struct ww_cycle_out *out)
 			    e[WW_EV_LAST_BEAT]);
 	if (!seen(e[WW_EV_WAKE]) && back)
 		l[WW_LAT_ASLEEP_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], from);
+	/* The last beat came before the request, and the freeze before the next one was due. */
+	if (seen(l[WW_LAT_SUSPEND_ENTRY]) && l[WW_LAT_SUSPEND_ENTRY].hi_ns < 0) {
+		l[WW_LAT_SUSPEND_ENTRY].hi_ns += s->cadence.limit_ns;
+		out->bound_only |= 1U << WW_LAT_SUSPEND_ENTRY;
+	}
 	/* Ends that overlap order nothing, but no latency is negative. */
 	for (int i = 0; i < WW_LAT_COUNT; i++) {
 		if (seen(l[i]) && l[i].hi_ns < 0)
@@ -269,7 +277,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	out->c.result = ww_cycle_result(s, w, in, &si, out);
 	if (out->lost)
 		EV(out, FIRST_BEAT) = EV(out, UART) = EV(out, STEADY) = WW_INTERVAL_NONE;
-	latencies(out);
+	latencies(s, out);
 	if (rc >= 0 && out->reason.bad)
 		rc = ww_fail_nomem(err);
 	out->c.reason = out->reason.p ? out->reason.p : "";

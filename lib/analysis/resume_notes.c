@@ -104,6 +104,29 @@ static int note_plain(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 	return 0;
 }
 
+/* Cycles with a latency of which a bound is known and no more. */
+static unsigned long long count_bounds(const struct ww_resume *r, int latency)
+{
+	unsigned long long n = 0;
+
+	for (size_t i = 0; i < r->cycles; i++)
+		n += ww_iv_ok(r->cycle[i].c.latency[latency]) &&
+		     (r->cycle[i].bound_only >> latency & 1);
+	return n;
+}
+
+static int note_entry(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
+{
+	unsigned long long n = count_bounds(r, WW_LAT_SUSPEND_ENTRY);
+
+	if (n)
+		NOTE("in %llu cycle%s the last beat came before the request: the beat's period is "
+		     "longer than the suspend entry, which is bounded only, by the beat that was "
+		     "due next and did not come",
+		     n, n == 1 ? "" : "s");
+	return 0;
+}
+
 static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
 {
 	size_t wakes = count(r, WW_EV_WAKE), hands = count(r, WW_EV_HANDOFF), texts = 0, queued = 0;
@@ -247,6 +270,8 @@ int ww_resume_notes(struct ww_trace *t, struct ww_resume *r, const struct ww_res
 		rc = note_plain(r, &r->notes, err);
 	if (rc >= 0)
 		rc = note_events(r, &r->notes, err);
+	if (rc >= 0)
+		rc = note_entry(r, &r->notes, err);
 	if (rc >= 0)
 		rc = note_line(r, in, &r->notes, err);
 	if (rc >= 0)

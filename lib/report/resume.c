@@ -115,8 +115,22 @@ static void quantity(struct ww_json *j, const char *key, struct ww_quantity q)
 	ww_json_close(j, '}');
 }
 
-static void json_cycle(struct ww_json *j, const struct ww_cycle *c, int64_t zero)
+/* Latencies of which a bound is known and no more. */
+static void json_bound_only(struct ww_json *j, unsigned which)
 {
+	if (!which)
+		return;
+	ww_json_open(j, "bound_only", '[');
+	for (int l = 0; l < WW_LAT_COUNT; l++)
+		if (which >> l & 1)
+			ww_json_text(j, NULL, ww_latency_name(l));
+	ww_json_close(j, ']');
+}
+
+static void json_cycle(struct ww_json *j, const struct ww_cycle_out *o, int64_t zero)
+{
+	const struct ww_cycle *c = &o->c;
+
 	ww_json_open(j, NULL, '{');
 	ww_json_int(j, "n", c->n);
 	ww_json_text(j, "result", ww_result_name(c->result));
@@ -131,6 +145,7 @@ static void json_cycle(struct ww_json *j, const struct ww_cycle *c, int64_t zero
 		if (ww_iv_ok(c->latency[l]))
 			millis(j, ww_latency_name(l), c->latency[l]);
 	ww_json_close(j, '}');
+	json_bound_only(j, o->bound_only);
 	ww_json_open(j, "starvation", '[');
 	for (size_t i = 0; i < c->stalls; i++) {
 		ww_json_open(j, NULL, '{');
@@ -165,7 +180,7 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 		const struct ww_latency_summary *s = &r->summary[l];
 		struct ww_str name = {0};
 
-		if (s->n + s->failures == 0 && l != WW_LAT_RESUME_TO_USER)
+		if (s->n + s->failures + s->bound_only == 0 && l != WW_LAT_RESUME_TO_USER)
 			continue;
 		ww_str_addf(&name, "%s_ms", ww_latency_name(l));
 		j->s->bad = j->s->bad || name.bad;
@@ -177,6 +192,8 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 		ww_json_int(j, "n", (int64_t)s->n);
 		ww_json_int(j, "failures", (int64_t)s->failures);
 		number(j, "median", s->median, 4);
+		if (s->bound_only && s->n + s->failures == 0)
+			ww_json_text(j, "why", "bounds only: the start was not observed");
 		pair(j, "ci95", s->median_ci, 4);
 		json_actual(j, s);
 		pair(j, "envelope", s->envelope, 4);
@@ -189,6 +206,8 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 		number(j, "max", s->max, 4);
 		ww_json_int(j, "bounds", (int64_t)s->bounds);
 		number(j, "median_hi", s->median_hi, 4);
+		ww_json_int(j, "bound_only", (int64_t)s->bound_only);
+		pair(j, "bound", s->bound, 4);
 		ww_json_close(j, '}');
 	}
 	ww_json_open(j, "results", '{');
@@ -261,7 +280,7 @@ static void json_report(struct ww_str *s, const struct ww_resume *r)
 	ww_json_close(&j, '}');
 	ww_json_open(&j, "cycles", '[');
 	for (size_t i = 0; i < r->cycles; i++)
-		json_cycle(&j, &r->cycle[i].c, r->span.lo_ns);
+		json_cycle(&j, &r->cycle[i], r->span.lo_ns);
 	ww_json_close(&j, ']');
 	json_summary(&j, r);
 	json_clock(&j, r);

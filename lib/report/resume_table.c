@@ -89,6 +89,24 @@ void ww_resume_at_most(struct ww_str *s, double ms)
 	ww_str_fixed(s, ceil(ms / step - 1e-9) * step, decimals_of(step));
 }
 
+void ww_resume_bound(struct ww_str *s, double lo, double hi)
+{
+	double step = step_of(lo, 3);
+
+	if (!(lo > 0) || isinf(hi)) {
+		ww_str_add(s, isinf(hi) ? "\xe2\x89\xa5 " : "");
+		if (isinf(hi))
+			ww_str_fixed(s, fmax(lo, 0), 1);
+		else
+			ww_resume_at_most(s, hi);
+		return;
+	}
+	ww_str_fixed(s, floor(lo / step + 1e-9) * step, decimals_of(step));
+	ww_str_add(s, "\xe2\x80\x93");
+	step = step_of(hi, 3);
+	ww_str_fixed(s, ceil(hi / step - 1e-9) * step, decimals_of(step));
+}
+
 void ww_resume_ms(struct ww_str *s, struct ww_interval t)
 {
 	double lo = (double)t.lo_ns / 1e6, hi = (double)t.hi_ns / 1e6, half = (hi - lo) / 2, mid;
@@ -169,15 +187,27 @@ bool ww_resume_repeats(const struct ww_resume *r, int latency)
 	return true;
 }
 
-static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struct ww_cycle *c)
+static void add_latency(struct ww_str *s, const struct ww_cycle_out *o, int latency)
 {
+	struct ww_interval t = o->c.latency[latency];
+
+	if (ww_iv_ok(t) && o->bound_only >> latency & 1)
+		ww_resume_bound(s, t.lo_ns == WW_TIME_MIN ? 0 : (double)t.lo_ns / 1e6,
+				t.hi_ns == WW_TIME_MAX ? INFINITY : (double)t.hi_ns / 1e6);
+	else
+		ww_resume_ms(s, t);
+}
+
+static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struct ww_cycle_out *o)
+{
+	const struct ww_cycle *c = &o->c;
 	int64_t longest = 0;
 
 	ww_str_addf(&cell[CYCLE], "%u", (unsigned)c->n);
 	ww_str_add(&cell[RESULT], ww_result_name(c->result));
 	for (int i = 0; i < WW_LAT_COUNT; i++)
 		if (!ww_resume_repeats(r, ww_resume_order[i].latency))
-			ww_resume_ms(&cell[LATENCY + i], c->latency[ww_resume_order[i].latency]);
+			add_latency(&cell[LATENCY + i], o, ww_resume_order[i].latency);
 	for (size_t i = 0; i < c->stalls; i++)
 		if (ww_iv_mid(c->stall[i].length) > longest)
 			longest = ww_iv_mid(c->stall[i].length);
@@ -281,7 +311,7 @@ int ww_resume_tables(struct ww_str *s, const struct ww_resume *r, struct ww_erro
 		return ww_fail_nomem(err);
 	fill_head(cell);
 	for (size_t i = 0; i < r->cycles; i++)
-		fill_row(&cell[(i + 1) * COLUMNS], r, &r->cycle[i].c);
+		fill_row(&cell[(i + 1) * COLUMNS], r, &r->cycle[i]);
 	for (size_t i = 0; i < rows * COLUMNS; i++)
 		s->bad = s->bad || cell[i].bad;
 	if (!s->bad)

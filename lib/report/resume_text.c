@@ -119,6 +119,12 @@ static void add_summary_line(struct ww_str *s, const struct ww_latency_summary *
 {
 	int d = decimals(m->resolution);
 
+	if (m->n + m->failures == 0) {
+		ww_str_addf(s, "%s: n=%llu\n  ", what, (unsigned long long)m->bound_only);
+		ww_resume_bound(s, m->bound[0], m->bound[1]);
+		ww_str_add(s, " ms: bounds only, no median\n");
+		return;
+	}
 	ww_str_addf(s, "%s: n=%llu, failures %llu\n  median ", what, (unsigned long long)m->n,
 		    (unsigned long long)m->failures);
 	if (2 * m->bounds > m->n && !isinf(m->median)) {
@@ -140,6 +146,12 @@ static void add_summary_line(struct ww_str *s, const struct ww_latency_summary *
 	}
 	ww_str_add(s, "\n");
 	add_spread(s, m, d);
+	if (m->bound_only) {
+		ww_str_addf(s, "  %llu more, bounds only, not in the median: ",
+			    (unsigned long long)m->bound_only);
+		ww_resume_bound(s, m->bound[0], m->bound[1]);
+		ww_str_add(s, " ms\n");
+	}
 }
 
 static void add_results(struct ww_str *s, const struct ww_resume *r)
@@ -229,8 +241,8 @@ static void add_clock(struct ww_str *s, const struct ww_resume *r)
 
 static void add_summary_of(struct ww_str *s, const struct ww_resume *r, int l)
 {
-	if (r->summary[l].n + r->summary[l].failures && l != WW_LAT_ASLEEP &&
-	    l != WW_LAT_DUT_ASLEEP && !ww_resume_repeats(r, l))
+	if (r->summary[l].n + r->summary[l].failures + r->summary[l].bound_only &&
+	    l != WW_LAT_ASLEEP && l != WW_LAT_DUT_ASLEEP && !ww_resume_repeats(r, l))
 		add_summary_line(s, &r->summary[l], latency_words[l]);
 }
 

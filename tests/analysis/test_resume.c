@@ -193,6 +193,15 @@ static void ipaq(int message, int wake, int mode)
 	}
 	if (!wake)
 		assert_true(noted(&f, "wake was not observed"));
+	/* A bound is not in the median. */
+	if (message) {
+		const struct ww_latency_summary *m = ww_resume_summary(f.r, WW_LAT_FIRMWARE);
+
+		assert_int_equal(m->n, wake);
+		assert_int_equal(m->bound_only, !wake);
+		assert_true(wake ? m->median > 0 : m->median != m->median);
+		assert_true(wake || (m->bound[0] < 54 && m->bound[1] > 340));
+	}
 	done(&f);
 }
 

@@ -51,10 +51,43 @@ static void hung_stream(void **state)
 	}
 }
 
+/* The beat is slower than the entry: the last one came before the request. */
+static void entry_within_a_period(void **state)
+{
+	struct ww_resume_options opt = {.size = sizeof(opt), .mode = WW_BEAT_DRAIN};
+	const struct ww_latency_summary *m;
+	struct sim s;
+	struct sim_trace tr;
+	struct sim_sleep *z;
+	struct found f;
+
+	(void)state;
+	sim_init(&s);
+	s.plain = 1;
+	s.period = 100 * MS;
+	z = sim_suspend(&s, s.start + 5 * S + 40 * MS, 9000, 150);
+	sim_run(&s);
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	cycle_marks(&tr, z, 1);
+	f = analyse(&tr, &opt);
+	assert_int_equal(only(&f)->result, WW_RES_OK);
+	holds("suspend_entry", only(&f)->latency[WW_LAT_SUSPEND_ENTRY], 30 * MS, 120 * MS);
+	assert_int_equal(only(&f)->latency[WW_LAT_SUSPEND_ENTRY].lo_ns, 0);
+	m = ww_resume_summary(f.r, WW_LAT_SUSPEND_ENTRY);
+	assert_int_equal(m->n, 0);
+	assert_int_equal(m->bound_only, 1);
+	assert_true(m->median != m->median);
+	assert_true(noted(&f, "before the request"));
+	no_latency_is_negative(only(&f));
+	done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hung_stream),
+		cmocka_unit_test(entry_within_a_period),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

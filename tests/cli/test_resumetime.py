@@ -242,8 +242,13 @@ class Ipaq(Case):
             self.assertTrue(any(s[0] <= true[1] and true[0] <= s[1] for s in stalls),
                             "%s, in truth %s" % (stalls, true))
         self.assertRegex(text, r"\n    1  ok +\d+\.\d+ ± \d+\.\d+ +≤ \d+ ")
-        self.assertRegex(text, r"firmware \(wake to hand-over\): n=3, failures 0\n"
-                               r"  median ≤ \d+ ms: bounds only\n")
+        self.assertRegex(text, r"firmware \(wake to hand-over\): n=3\n"
+                               r"  ≤ \d+ ms: bounds only, no median\n")
+        firmware = d["summary"]["firmware_ms"]
+        self.assertEqual((firmware["n"], firmware["bound_only"], firmware["median"],
+                          firmware["ci95"]), (0, 3, None, [None, None]))
+        self.assertIn("bounds only", firmware["why"])
+        self.assertEqual([c["bound_only"] for c in d["cycles"]], [["firmware"]] * 3)
         self.assertIn('note: without a wake "firmware" is bounded only', text)
         self.assertLessEqual(max(map(len, text.splitlines()[1:])), WIDTH)
 
