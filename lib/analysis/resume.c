@@ -395,14 +395,16 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 		rc = ww_scan_line(t, in.port, opt, &r->scan, err);
 	if (rc >= 0)
 		rc = find_all(t, r, &in, pattern ? &regex : NULL, err);
-	if (rc >= 0) {
-		fit_clock(r);
-		ww_resume_asleep(r);
-	}
 	if (rc >= 0)
 		rc = ww_resume_power(t, r, err);
-	if (rc >= 0)
+	if (rc >= 0) {
+		/* A meter may have seen when the power fell. */
+		for (size_t i = 0; i < r->cycles; i++)
+			ww_cycle_latencies(&r->scan, &r->cycle[i]);
+		fit_clock(r);
+		ww_resume_asleep(r);
 		rc = summarise(r, err);
+	}
 	if (rc >= 0)
 		rc = collect_dut(r, err);
 	if (rc >= 0)

@@ -219,6 +219,8 @@ struct ww_cycle_out {
 /* regex: regex_t of <regex.h>, or NULL for the built-in list. */
 int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const struct ww_cycle_in *in,
 		   const void *regex, struct ww_cycle_out *out, struct ww_error *err);
+/* Its latencies, from its events and its result. */
+void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out);
 void ww_cycle_out_free(struct ww_cycle_out *o);
 
 /* What lies between the last beat before and the first byte after: see resume_cycle.c. */

@@ -189,7 +189,7 @@ static void wake_event(const struct ww_window *w, const struct ww_cycle_in *in,
 }
 
 /* Differences of events; what was not observed at both ends is not given. */
-static void latencies(const struct ww_scan *s, struct ww_cycle_out *out)
+void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out)
 {
 	struct ww_interval *l = out->c.latency, *e = out->c.event;
 	bool back = out->c.result != WW_RES_EARLY && out->c.result != WW_RES_REFUSED &&
@@ -277,7 +277,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	out->c.result = ww_cycle_result(s, w, in, &si, out);
 	if (out->lost)
 		EV(out, FIRST_BEAT) = EV(out, UART) = EV(out, STEADY) = WW_INTERVAL_NONE;
-	latencies(s, out);
+	ww_cycle_latencies(s, out);
 	if (rc >= 0 && out->reason.bad)
 		rc = ww_fail_nomem(err);
 	out->c.reason = out->reason.p ? out->reason.p : "";
