@@ -76,6 +76,26 @@ static bool may_be_old(const struct ww_cycle_out *out, const struct ww_window *w
 	return out->only_uart && w->beat[u].at - w->beat[u0].at < WW_TTY_BUFFER + WW_TTY_FIFO;
 }
 
+/*
+ * Bytes that prove no user space prove no cadence of it either. Of plain beats the first
+ * ones may be old, and then the cadence begins with the first that is not.
+ */
+static struct ww_interval steady_from(const struct ww_scan *s, const struct ww_window *w, size_t u0,
+				      size_t start, const struct ww_cycle_out *out)
+{
+	struct ww_interval t = ww_window_t(w, w->beat[start].at);
+	struct ww_interval first = out->c.event[WW_EV_FIRST_BEAT];
+	size_t unit = s->unit ? s->unit : 1;
+
+	if (w->stamped)
+		return t;
+	if (!ww_iv_ok(first))
+		return WW_INTERVAL_NONE;
+	if (start < u0 + unit && first.hi_ns > t.hi_ns)
+		t.hi_ns = first.hi_ns;
+	return t;
+}
+
 int ww_cadence_after(const struct ww_scan *s, const struct ww_window *w, size_t u0,
 		     struct ww_cycle_out *out, struct ww_error *err)
 {
@@ -107,7 +127,7 @@ int ww_cadence_after(const struct ww_scan *s, const struct ww_window *w, size_t 
 			    ww_iv_mid(ww_window_t(w, w->beat[start].at)) >=
 		    need) {
 			steady = true;
-			out->c.event[WW_EV_STEADY] = ww_window_t(w, w->beat[start].at);
+			out->c.event[WW_EV_STEADY] = steady_from(s, w, u0, start, out);
 		}
 	}
 	return rc < 0 ? rc : 0;

@@ -68,6 +68,8 @@ static void late_thaw_plain(void **state)
 	assert_false(seen(c->latency[WW_LAT_RESUME_TO_USER]));
 	holds("resume_to_uart", c->latency[WW_LAT_RESUME_TO_UART], 20 * MS + 86806, 3 * MS);
 	assert_true(noted(&f, "stamped beats"));
+	/* Nor is a cadence claimed of what may be old. */
+	assert_false(seen(c->event[WW_EV_STEADY]));
 	/* No pause among what may have been buffered is called starvation. */
 	assert_int_equal(c->stalls, 0);
 	done(&f);
@@ -97,6 +99,10 @@ static void plain_drain(void **state)
 	holds("first_beat", c->event[WW_EV_FIRST_BEAT], s.first_after[0], 8 * MS);
 	holds("resume_to_user", c->latency[WW_LAT_RESUME_TO_USER], s.first_after[0] - z->wake,
 	      9 * MS);
+	holds("steady", c->event[WW_EV_STEADY], s.first_after[0], 8 * MS);
+	/* The first byte may be an old one: never steady before the first beat. */
+	assert_true(c->event[WW_EV_STEADY].lo_ns >= c->event[WW_EV_FIRST_BEAT].lo_ns);
+	assert_true(c->event[WW_EV_STEADY].hi_ns >= c->event[WW_EV_FIRST_BEAT].hi_ns);
 	done(&f);
 }
 
