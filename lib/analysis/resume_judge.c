@@ -2,6 +2,8 @@
 /* What became of a cycle, and why it is said. Pure. */
 #include "analysis/resume.h"
 
+#define SHORT_NS (250 * WW_NS_PER_MS) /* of a silence that may be a sleep */
+
 #define EV(out, e) ((out)->c.event[WW_EV_##e])
 
 static bool seen(struct ww_interval t)
@@ -179,6 +181,25 @@ static const char *bytes_lost(const struct ww_cycle_in *in, struct ww_cycle_out 
 	return NULL;
 }
 
+/*
+ * The campaign saw no silence, the bytes show one. Plain beats do not tell a short sleep
+ * from tasks that stood still; what load does is no more than a pause.
+ */
+static int too_short(const struct ww_cycle_in *in, struct ww_cycle_out *out)
+{
+	struct ww_interval last = EV(out, LAST_BEAT);
+	int64_t len = ww_iv_mid(EV(out, UART)) - ww_iv_mid(last);
+
+	if (len < SHORT_NS)
+		return refused(in, out);
+	if (seen(in->end) && last.lo_ns > in->end.hi_ns)
+		say_ms(out, "the line fell silent for ", len,
+		       " ms, but only after the campaign had given up: raise --suspend-timeout");
+	else
+		say_ms(out, "the line was silent for ", len, " ms, less than --silence: lower it");
+	return WW_RES_UNKNOWN;
+}
+
 int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
 		    const struct ww_cycle_in *in, const struct ww_silence *si,
 		    struct ww_cycle_out *out)
@@ -218,9 +239,13 @@ int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
 		return paused(w, in, si, out);
 	if (si->kind == WW_SIL_WIRE && (command_failed(in) || in->told_refused))
 		return refused(in, out);
-	if (!s->stamped && !off && seen(in->request) &&
-	    ((command_failed(in) && before_wake(in, out)) || in->told_refused || never_silent(in)))
-		return refused(in, out);
+	if (!s->stamped && !off && seen(in->request)) {
+		if (in->told_refused ||
+		    (command_failed(in) && (before_wake(in, out) || never_silent(in))))
+			return refused(in, out);
+		if (never_silent(in))
+			return too_short(in, out);
+	}
 	if (before_wake(in, out)) {
 		say(out, "back before the wake command was given");
 		return WW_RES_EARLY;

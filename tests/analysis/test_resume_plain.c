@@ -83,11 +83,47 @@ static void entry_within_a_period(void **state)
 	done(&f);
 }
 
+/* The campaign waits for a longer silence than the sleep: the bytes show it all the same. */
+static void shorter_than_the_limit(void **state)
+{
+	struct ww_resume_options opt = {.size = sizeof(opt), .mode = WW_BEAT_DRAIN};
+
+	(void)state;
+	for (int load = 0; load < 2; load++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct sim_sleep *z;
+		struct found f;
+
+		sim_init(&s);
+		s.plain = 1;
+		s.period = 5 * MS;
+		z = sim_suspend(&s, s.start + 5 * S, load ? 10 : 300, 100);
+		sim_run(&s);
+		sim_open(&tr);
+		sim_store(&s, &tr);
+		sim_mark(&tr, s.start + 5 * S, WW_MARK_REQUEST, 1, "x");
+		sim_mark(&tr, s.start + 5 * S + MS, WW_MARK_REQUEST_END, 1, "exit 0");
+		sim_mark(&tr, s.start + 10 * S, WW_MARK_CYCLE_END, 1, "no silence");
+		f = analyse(&tr, &opt);
+		if (load) {
+			assert_int_equal(only(&f)->result, WW_RES_REFUSED);
+		} else {
+			assert_int_equal(only(&f)->result, WW_RES_UNKNOWN);
+			assert_non_null(strstr(only(&f)->reason, " ms, less than --silence: "));
+			holds("silence", only(&f)->latency[WW_LAT_SILENCE],
+			      s.first_after[0] - z->freeze, 15 * MS);
+		}
+		done(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hung_stream),
 		cmocka_unit_test(entry_within_a_period),
+		cmocka_unit_test(shorter_than_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
