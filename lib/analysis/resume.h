@@ -258,6 +258,9 @@ int ww_text_events(const struct ww_window *w, size_t from, size_t until, int64_t
 		   const struct ww_interval *wake, const void *regex, struct ww_interval *firmware,
 		   struct ww_interval *handoff, struct ww_error *err);
 
+/* Does a kernel that starts anew speak in this time? */
+bool ww_text_boots(const struct ww_window *w, int64_t after_ns, int64_t until_ns);
+
 /* Starvation and the return of the cadence from beat u0 on. */
 int ww_cadence_after(const struct ww_scan *s, const struct ww_window *w, size_t u0,
 		     struct ww_cycle_out *out, struct ww_error *err);

@@ -4,6 +4,8 @@
 
 #define SHORT_NS (250 * WW_NS_PER_MS) /* of a silence that may be a sleep */
 
+#define LINE_NS (100 * WW_NS_PER_MS) /* of text */
+
 #define EV(out, e) ((out)->c.event[WW_EV_##e])
 
 static bool seen(struct ww_interval t)
@@ -140,13 +142,16 @@ static bool testing(const struct ww_cycle_in *in)
 	return sel ? !begins(sel, "[none]") : !begins(in->pm_test, "none");
 }
 
-static int reset(const struct ww_window *w, const struct ww_silence *si, struct ww_cycle_out *out)
+static int reset(const struct ww_window *w, const struct ww_cycle_in *in,
+		 const struct ww_silence *si, struct ww_cycle_out *out)
 {
 	if (si->kind == WW_SIL_RESET && si->first != SIZE_MAX)
 		say_ms(out, "the DUT booted anew: its clock stood at ",
 		       w->beat[si->first].mono_us * 1000, " ms at the first beat");
-	else
+	else if (in->booted)
 		say(out, "the DUT booted anew: it has another boot_id");
+	else
+		say(out, "the DUT booted anew: its kernel's first messages came");
 	return WW_RES_RESET;
 }
 
@@ -179,6 +184,23 @@ static const char *bytes_lost(const struct ww_cycle_in *in, struct ww_cycle_out 
 			return in->gap[i].reason;
 		}
 	return NULL;
+}
+
+/* Where no stamp tells, the first words of a kernel do. */
+static bool boots(const struct ww_window *w, const struct ww_cycle_in *in,
+		  const struct ww_silence *si, const struct ww_cycle_out *out)
+{
+	struct ww_interval last = EV(out, LAST_BEAT), back = EV(out, FIRST_BEAT);
+	int64_t to;
+
+	if (!seen(back))
+		back = EV(out, UART);
+	if (!seen(last) || (si->kind != WW_SIL_PLAIN && si->kind != WW_SIL_FOREVER))
+		return false;
+	/* Text that looked like a beat may have ended the silence. */
+	to = seen(back) && back.hi_ns < in->to_ns - LINE_NS ? back.hi_ns + LINE_NS : in->to_ns;
+	return ww_text_boots(w, last.lo_ns, to) ||
+	       (in->console && ww_text_boots(in->console, last.lo_ns, to));
 }
 
 /*
@@ -217,8 +239,9 @@ int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
 		say(out, "stopped by the user");
 		return WW_RES_UNKNOWN;
 	}
-	if (si->kind == WW_SIL_RESET || (in->booted && si->kind != WW_SIL_NONE))
-		return reset(w, si, out);
+	if (si->kind == WW_SIL_RESET || (in->booted && si->kind != WW_SIL_NONE) ||
+	    boots(w, in, si, out))
+		return reset(w, in, si, out);
 	if (si->kind == WW_SIL_FOREVER)
 		return never_back(w, in, si, out);
 	if (si->kind == WW_SIL_NONE) {

@@ -162,3 +162,29 @@ int ww_text_events(const struct ww_window *w, size_t from, size_t until, int64_t
 	}
 	return 0;
 }
+
+static bool contains(const struct ww_window *w, size_t from, size_t to, const char *words)
+{
+	size_t n = strlen(words);
+
+	for (size_t i = from; i + n <= to; i++)
+		if (memcmp(w->data + i, words, n) == 0)
+			return true;
+	return false;
+}
+
+bool ww_text_boots(const struct ww_window *w, int64_t after_ns, int64_t until_ns)
+{
+	static const char *const words[] = {"[    0.000000]", "Linux version ",
+					    "Booting Linux on physical CPU"};
+	size_t from = 0, to;
+
+	while (from < w->n && w->hi[from] < after_ns)
+		from++;
+	for (to = from; to < w->n && w->lo[to] <= until_ns; to++)
+		;
+	for (size_t i = 0; i < WW_COUNTOF(words); i++)
+		if (contains(w, from, to, words[i]))
+			return true;
+	return false;
+}

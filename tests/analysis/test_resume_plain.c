@@ -118,12 +118,58 @@ static void shorter_than_the_limit(void **state)
 	}
 }
 
+/* The kernel's first words, on the port or on a console: a cold boot is no resume. */
+static void cold_boot(void **state)
+{
+	static const char *const words[] = {
+		"U-Boot 2023.01\r\nStarting kernel ...\r\n\r\n"
+		"[    0.000000] Booting Linux on physical CPU 0x0\r\n",
+		"Linux version 6.1.0 (gcc)\r\n",
+		"[   77.000001] PM: resume of devices complete after 12.3 msecs\r\n"};
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		struct ww_source_info src = sim_source("console", WW_SERIAL, "unix:/y");
+		struct sim s, con;
+		struct sim_trace tr, ctr;
+		struct sim_sleep *z;
+		struct found f;
+		int never = i >= 6, own = i / 3 % 2;
+
+		sim_init(&s);
+		sim_init(&con);
+		s.plain = 1;
+		s.period = 5 * MS;
+		z = sim_suspend(&s, s.start + 5 * S, 1300, 2000);
+		z->uart_on = never ? WW_TIME_MAX / 2 : z->thaw;
+		z->thaw = never ? WW_TIME_MAX / 2 : z->thaw;
+		z->never = never;
+		sim_run(&s);
+		sim_text(own ? &con : &s, z->wake + 100 * MS, words[i % 3]);
+		sim_open(&tr);
+		ctr = tr;
+		ctr.port = (uint32_t)ww_writer_source(tr.w, &src, NULL);
+		sim_store(&s, &tr);
+		sim_store(&con, &ctr);
+		sim_mark(&tr, s.start + 5 * S, WW_MARK_REQUEST, 1, "x");
+		sim_mark(&tr, z->wake, WW_MARK_WAKE, 1, "y");
+		sim_mark(&tr, z->wake + MS, WW_MARK_WAKE_END, 1, "exit 0");
+		sim_mark(&tr, z->wake + 5 * S, WW_MARK_CYCLE_END, 1, never ? "timeout" : "ok");
+		f = analyse(&tr, NULL);
+		assert_int_equal(only(&f)->result, i % 3 < 2 ? WW_RES_RESET
+						   : never   ? WW_RES_HUNG
+							     : WW_RES_OK);
+		done(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hung_stream),
 		cmocka_unit_test(entry_within_a_period),
 		cmocka_unit_test(shorter_than_the_limit),
+		cmocka_unit_test(cold_boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
