@@ -217,7 +217,7 @@ static int watched(struct finder *f)
 	}
 	if (quiet < QUIET_NS)
 		quiet = QUIET_NS;
-	if (rc >= 0 && s->bytes && f->r->span.hi_ns - s->last.hi_ns > quiet) {
+	if (rc >= 0 && s->beats && f->r->span.hi_ns - s->last.hi_ns > quiet) {
 		struct ww_cycle_in c = blank(f->r->span);
 
 		wake_within(f, s->last, c.to_ns, &c);

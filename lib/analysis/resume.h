@@ -123,6 +123,26 @@ struct ww_scan {
 	bool getty;
 };
 
+/* Which bytes of a line are plain beats: see resume_plain.c. */
+struct ww_plain {
+	uint64_t count[256];
+	uint32_t next[256][256]; /* which byte follows which */
+	uint8_t last;
+	bool any;
+};
+
+struct ww_plain_gaps {
+	const double *gap; /* between bytes, ns */
+	double *scratch;   /* as many */
+	size_t n;
+	int64_t width_ns; /* typical width of a byte's interval */
+	bool told;	  /* the user named a period */
+};
+
+void ww_plain_add(struct ww_plain *k, uint8_t byte);
+/* Fills is_beat, unit, beats and between of the scan; no beats where there is no heartbeat. */
+void ww_plain_find(const struct ww_plain *k, const struct ww_plain_gaps *g, struct ww_scan *s);
+
 int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 		 const struct ww_resume_options *opt, struct ww_scan *out, struct ww_error *err);
 void ww_scan_free(struct ww_scan *s);

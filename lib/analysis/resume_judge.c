@@ -249,6 +249,11 @@ int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
 			say(out, "no silence found");
 			return WW_RES_UNKNOWN;
 		}
+		if (s->beats == 0 && !command_failed(in)) {
+			say(out, s->bytes ? "no heartbeat was found on the line"
+					  : "not one byte came on the line");
+			return WW_RES_UNKNOWN;
+		}
 		if (unfinished(in) && !command_failed(in) && !in->told_refused)
 			return not_over(in, out);
 		return refused(in, out);

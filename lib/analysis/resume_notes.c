@@ -47,8 +47,10 @@ static int note_found(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 	if (s->bytes == 0)
 		NOTE("%s: not one byte was recorded", r->port);
 	else if (s->beats == 0)
-		NOTE("%s: no heartbeat was found among %llu bytes", r->port,
-		     (unsigned long long)s->bytes);
+		NOTE("%s: no heartbeat was found among %llu bytes: does it run, and is the baud "
+		     "rate right "
+		     "(?baud=)?",
+		     r->port, (unsigned long long)s->bytes);
 	else if (r->cycles == 0)
 		NOTE("no cycle was found: no suspend was requested and %s",
 		     s->stamped ? "the beats tell of no sleep" : "the beat never fell silent");
@@ -192,7 +194,7 @@ static int note_line(const struct ww_resume *r, const struct ww_resume_input *in
 		     "and "
 		     "defeats reopen; stop it (systemctl stop serial-getty@...)",
 		     r->port);
-	else if (foreign > 100 && foreign * 100 > s->bytes)
+	else if (s->beats && foreign > 100 && foreign * 100 > s->bytes)
 		NOTE("%llu bytes on %s are no beats: another writer (a console, a getty) shares "
 		     "the "
 		     "port and disturbs the cadence",

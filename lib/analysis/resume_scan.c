@@ -20,7 +20,7 @@ struct scanner {
 	struct ww_beat_decoder dec;
 	struct ww_error *err;
 	int rc;
-	uint64_t count[256];
+	struct ww_plain plain;
 	/* Gaps between beats (stamped) and between bytes (plain), and the stamps' own. */
 	double *gap, *dut, *byte_gap, *width;
 	size_t gaps, duts, byte_gaps, widths;
@@ -108,7 +108,7 @@ static void on_other(void *ctx, struct ww_interval t, uint8_t byte)
 {
 	struct scanner *k = ctx;
 
-	k->count[byte]++;
+	ww_plain_add(&k->plain, byte);
 	k->s->others++;
 	k->since_beat++;
 	if (k->have_byte)
@@ -289,21 +289,6 @@ static void find_cadence(struct scanner *k, const struct ww_resume_options *opt)
 	}
 }
 
-/* Plain: a byte is a beat if it is a good part of the line ("y\n" has two). */
-static void find_beat_bytes(struct scanner *k)
-{
-	struct ww_scan *s = k->s;
-
-	for (int i = 0; i < 256; i++) {
-		s->is_beat[i] = k->count[i] * 7 > s->others;
-		s->unit += s->is_beat[i];
-		if (s->is_beat[i] && !s->stamped)
-			s->beats += k->count[i];
-	}
-	if (!s->stamped)
-		s->between = s->others - s->beats;
-}
-
 /* Time of a character on the wire as the bench or the DUT states it, 0 unknown. */
 static int64_t told_pace(const struct ww_scan *s)
 {
@@ -364,7 +349,7 @@ static void take_silences(struct scanner *k)
 
 	if (s->stamped)
 		return;
-	for (size_t i = 0; i < k->silences; i++) {
+	for (size_t i = 0; s->beats && i < k->silences; i++) {
 		int64_t len = k->silence[i].after.lo_ns - k->silence[i].before.hi_ns;
 
 		if (len > least && len > WATCH_NS)
@@ -404,6 +389,7 @@ int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 {
 	struct scanner *k = calloc(1, sizeof(*k));
 	double *mem = calloc(4 * SAMPLES, sizeof(*mem));
+	struct ww_plain_gaps gaps;
 	int rc = -ENOMEM;
 
 	*out = (struct ww_scan){.char_ns = port->transport.char_ns};
@@ -424,7 +410,14 @@ int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 	out->stamped = out->beats >= 3 && out->beats * WW_BEAT_LEN * 20 > out->bytes;
 	if (!out->stamped)
 		out->beats = 0;
-	find_beat_bytes(k);
+	gaps = (struct ww_plain_gaps){.gap = k->byte_gap,
+				      .n = k->byte_gaps,
+				      .scratch = k->dut,
+				      .told = WW_OPT(opt, period_ns, 0) > 0};
+	if (!out->stamped) {
+		gaps.width_ns = quantile(k->width, k->widths, .5);
+		ww_plain_find(&k->plain, &gaps, out);
+	}
 	find_cadence(k, opt);
 	find_mode(k, t, opt);
 	take_silences(k);

@@ -163,6 +163,57 @@ static void cold_boot(void **state)
 	}
 }
 
+static struct found junk(int kind)
+{
+	static const uint8_t wrong[] = {0x00, 0x80, 0xf8, 0xfe};
+	struct sim s;
+	struct sim_trace tr;
+	char line[100];
+
+	sim_init(&s);
+	for (int64_t t = s.start; t < s.end; t += 5 * MS) {
+		/* Silences, so that there would be cycles. */
+		if (t > s.start + 10 * S && t < s.start + 12 * S)
+			continue;
+		switch (kind) {
+		case 0: /* a kernel that speaks now and then */
+			t += sim_rnd(&s) % 200 * MS;
+			snprintf(line, sizeof(line), "[%5u.%06u] usb 1-1: new device number %u\r\n",
+				 sim_rnd(&s) % 100, sim_rnd(&s) % 1000000, sim_rnd(&s) % 1000);
+			sim_text(&s, t, line);
+			break;
+		case 1: /* stamped beats at a wrong baud rate */
+			for (int i = 0; i < 8; i++)
+				sim_put(&s, t + i * 100000, wrong[sim_rnd(&s) % 4]);
+			break;
+		case 2: /* one byte, but by chance */
+			t += (sim_rnd(&s) % 16) * (sim_rnd(&s) % 16) * MS;
+			sim_put(&s, t, 0);
+			break;
+		default: /* and this is a heartbeat */
+			sim_text(&s, t, "y\r\n");
+		}
+	}
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	return analyse(&tr, NULL);
+}
+
+/* A line full of other things has no heartbeat, and no cycle. */
+static void no_heartbeat(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 4; kind++) {
+		struct found f = junk(kind);
+
+		assert_int_equal(ww_resume_count(f.r), kind == 3);
+		assert_int_equal(noted(&f, "no heartbeat was found"), kind < 3);
+		assert_int_equal(noted(&f, "baud rate right"), kind < 3);
+		assert_int_equal(noted(&f, "another writer"), 0);
+		done(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +221,7 @@ int main(void)
 		cmocka_unit_test(entry_within_a_period),
 		cmocka_unit_test(shorter_than_the_limit),
 		cmocka_unit_test(cold_boot),
+		cmocka_unit_test(no_heartbeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
