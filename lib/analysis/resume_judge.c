@@ -70,6 +70,20 @@ static void say_stats(struct ww_cycle_out *out, const char *stats)
 	}
 }
 
+/* The campaign ended what hung. */
+static bool still_ran(const char *text)
+{
+	return begins(text, "stopped: it still ran");
+}
+
+static void say_running(const struct ww_cycle_in *in, struct ww_cycle_out *out)
+{
+	if (still_ran(in->exit_text))
+		say(out, "the suspend command still ran at the end of the cycle");
+	if (still_ran(in->wake_text))
+		say(out, "the wake command still ran at the end of the cycle");
+}
+
 /* It was requested, and nothing says that it ended before the trace did. */
 static bool unfinished(const struct ww_cycle_in *in)
 {
@@ -90,6 +104,7 @@ static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 		say(out, "the DUT's kernel counts a failed suspend");
 	else
 		say(out, "the beat went on as if nothing had been asked");
+	say_running(in, out);
 	if (in->told_refused)
 		say_stats(out, in->stats);
 	return WW_RES_REFUSED;
@@ -113,7 +128,8 @@ static int never_back(const struct ww_window *w, const struct ww_cycle_in *in,
 		       in->trace_ends ? " ms, to the end of the trace" : " ms");
 	if (command_failed(in))
 		say(out, in->exit_text);
-	if (in->wake_text && !begins(in->wake_text, "exit 0")) {
+	say_running(in, out);
+	if (in->wake_text && !still_ran(in->wake_text) && !begins(in->wake_text, "exit 0")) {
 		ww_str_add(&out->reason, "; wake command: ");
 		ww_str_add(&out->reason, in->wake_text);
 	}

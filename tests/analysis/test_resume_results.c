@@ -128,6 +128,46 @@ static void unfinished(void **state)
 	}
 }
 
+/* A command that hangs is named in the reason. */
+static void command_hung(void **state)
+{
+	static const char stopped[] = "stopped: it still ran at the end of the cycle";
+
+	(void)state;
+	for (int woke = 0; woke < 2; woke++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct sim_sleep *z;
+		struct found f;
+
+		sim_init(&s);
+		if (woke) {
+			z = sim_suspend(&s, s.start + 5 * S, 3000, 10);
+			z->thaw = z->uart_on = WW_TIME_MAX / 2;
+			z->never = 1;
+		}
+		sim_run(&s);
+		sim_open(&tr);
+		sim_store(&s, &tr);
+		sim_mark(&tr, s.start + 5 * S, WW_MARK_REQUEST, 1, "sleep 1000");
+		if (woke)
+			sim_mark(&tr, s.start + 8 * S, WW_MARK_WAKE, 1, "sleep 1000");
+		if (woke)
+			sim_mark(&tr, s.start + 20 * S, WW_MARK_WAKE_END, 1, stopped);
+		else
+			sim_mark(&tr, s.start + 20 * S, WW_MARK_REQUEST_END, 1, stopped);
+		sim_mark(&tr, s.start + 20 * S, WW_MARK_CYCLE_END, 1,
+			 woke ? "timeout" : "no silence");
+		f = analyse(&tr, NULL);
+		assert_int_equal(only(&f)->result, woke ? WW_RES_HUNG : WW_RES_REFUSED);
+		assert_non_null(strstr(only(&f)->reason,
+				       woke ? "the wake command still ran at the end of the cycle"
+					    : "the suspend command still ran at the end of the "
+					      "cycle"));
+		done(&f);
+	}
+}
+
 static void early_and_pm_test(void **state)
 {
 	struct sim s;
@@ -387,11 +427,17 @@ static void getty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),	 cmocka_unit_test(hung_and_reset),
-		cmocka_unit_test(unfinished),	 cmocka_unit_test(early_and_pm_test),
-		cmocka_unit_test(unplugged),	 cmocka_unit_test(power_and_lines),
-		cmocka_unit_test(slow_meter),	 cmocka_unit_test(console_text),
-		cmocka_unit_test(kernel_speaks), cmocka_unit_test(getty),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(hung_and_reset),
+		cmocka_unit_test(unfinished),
+		cmocka_unit_test(command_hung),
+		cmocka_unit_test(early_and_pm_test),
+		cmocka_unit_test(unplugged),
+		cmocka_unit_test(power_and_lines),
+		cmocka_unit_test(slow_meter),
+		cmocka_unit_test(console_text),
+		cmocka_unit_test(kernel_speaks),
+		cmocka_unit_test(getty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
