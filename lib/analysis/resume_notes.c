@@ -25,6 +25,15 @@ static size_t count(const struct ww_resume *r, int event)
 	return n;
 }
 
+/* Was anything asked of the DUT? */
+static bool requested(const struct ww_resume *r)
+{
+	for (size_t i = 0; i < r->cycles; i++)
+		if (ww_iv_ok(r->cycle[i].c.event[WW_EV_REQUEST]))
+			return true;
+	return false;
+}
+
 /* Cycles whose first byte was the first beat itself: no old byte was left to send. */
 static size_t count_same(const struct ww_resume *r)
 {
@@ -54,13 +63,13 @@ static int note_found(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 	else if (r->cycles == 0)
 		NOTE("no cycle was found: no suspend was requested and %s",
 		     s->stamped ? "the beats tell of no sleep" : "the beat never fell silent");
-	if (s->pauses && !count(r, WW_EV_REQUEST))
+	if (s->pauses && !requested(r))
 		NOTE("the beat paused %llu time%s without a sleep, for up to %lld ms: starvation, "
 		     "or "
 		     "suspends that the kernel gave up",
 		     (unsigned long long)s->pauses, s->pauses == 1 ? "" : "s",
 		     (long long)(s->longest_pause_ns / 1000000));
-	if (s->bytes && !s->stamped && s->infos == 0 && r->cycles && !count(r, WW_EV_REQUEST))
+	if (s->bytes && !s->stamped && s->infos == 0 && r->cycles && !requested(r))
 		NOTE("plain beats, no request marked: each silence is taken for a sleep");
 	return 0;
 }

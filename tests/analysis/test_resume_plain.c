@@ -46,6 +46,7 @@ static void hung_stream(void **state)
 			holds("resume_to_uart", c->latency[WW_LAT_RESUME_TO_UART], 20 * MS + 86806,
 			      3 * MS);
 		assert_false(seen(c->event[WW_EV_FIRST_BEAT]));
+		assert_false(noted(&f, "no request marked"));
 		no_latency_is_negative(c);
 		done(&f);
 	}
@@ -210,6 +211,7 @@ static void no_heartbeat(void **state)
 		assert_int_equal(noted(&f, "no heartbeat was found"), kind < 3);
 		assert_int_equal(noted(&f, "baud rate right"), kind < 3);
 		assert_int_equal(noted(&f, "another writer"), 0);
+		assert_int_equal(noted(&f, "no request marked"), kind == 3);
 		done(&f);
 	}
 }
