@@ -232,6 +232,7 @@ struct ww_cycle_out {
 	unsigned paid;	     /* sleeps of earlier cycles whose beats came now */
 	int64_t paid_us[2];  /* the first of them: slept, and awake meanwhile */
 	uint64_t lost_beats;
+	uint64_t said;	  /* bytes of text between the last beat and the first byte after */
 	int64_t slept_us; /* by the DUT's clocks, -1 unknown */
 	int64_t awake_us; /* MONOTONIC from the last beat before the jump to the first after */
 };

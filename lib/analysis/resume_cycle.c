@@ -110,6 +110,16 @@ static void stamped_first(const struct ww_scan *s, const struct ww_window *w,
 	EV(out, FIRST_BEAT) = t;
 }
 
+/* Firmware and a kernel that starts have the line to themselves. */
+static uint64_t said(const struct ww_window *w, const struct ww_silence *si)
+{
+	uint64_t n = 0;
+
+	for (size_t i = si->last; i < w->n && i < si->uart; i++)
+		n += w->cls[i] == WW_CL_TEXT;
+	return n;
+}
+
 static int text_events(const struct ww_window *w, const struct ww_cycle_in *in,
 		       const struct ww_silence *si, const void *regex, struct ww_cycle_out *out,
 		       struct ww_error *err)
@@ -263,6 +273,8 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 		EV(out, LAST_BEAT) = ww_window_t(w, si.last);
 	if (si.kind != WW_SIL_NONE && si.uart != SIZE_MAX)
 		EV(out, UART) = ww_window_t(w, si.uart);
+	if (si.kind != WW_SIL_NONE)
+		out->said = said(w, &si);
 	wake_event(w, in, &si, out);
 	rc = si.kind == WW_SIL_NONE ? 0 : text_events(w, in, &si, regex, out, err);
 	if (si.first != SIZE_MAX) {

@@ -191,10 +191,12 @@ static int note_line(const struct ww_resume *r, const struct ww_resume_input *in
 		     struct ww_notes *v, struct ww_error *err)
 {
 	const struct ww_scan *s = &r->scan;
-	/* What is left of broken beats is no one else's. */
-	uint64_t pieces = s->lost * WW_BEAT_LEN,
-		 foreign = s->between > pieces ? s->between - pieces : 0;
+	/* What is left of broken beats, and a boot loader's text, is no one else's. */
+	uint64_t own = s->lost * WW_BEAT_LEN, foreign;
 
+	for (size_t i = 0; i < r->cycles; i++)
+		own += r->cycle[i].said;
+	foreign = s->between > own ? s->between - own : 0;
 	if (s->lost)
 		NOTE("%llu beats were lost (jumps of the sequence number): not starvation",
 		     (unsigned long long)s->lost);

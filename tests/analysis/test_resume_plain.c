@@ -124,7 +124,8 @@ static void cold_boot(void **state)
 {
 	static const char *const words[] = {
 		"U-Boot 2023.01\r\nStarting kernel ...\r\n\r\n"
-		"[    0.000000] Booting Linux on physical CPU 0x0\r\n",
+		"[    0.000000] Booting Linux on physical CPU 0x0\r\n"
+		"[    0.000000] Machine model: a board\r\n",
 		"Linux version 6.1.0 (gcc)\r\n",
 		"[   77.000001] PM: resume of devices complete after 12.3 msecs\r\n"};
 
@@ -160,6 +161,8 @@ static void cold_boot(void **state)
 		assert_int_equal(only(&f)->result, i % 3 < 2 ? WW_RES_RESET
 						   : never   ? WW_RES_HUNG
 							     : WW_RES_OK);
+		/* What a boot prints is no intruder's. */
+		assert_false(noted(&f, "another writer"));
 		done(&f);
 	}
 }
