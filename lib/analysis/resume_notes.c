@@ -138,6 +138,34 @@ static int note_entry(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 	return 0;
 }
 
+/* Came back, but not to its cadence while the bench looked. */
+static int note_steady(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
+{
+	struct ww_str list = {0};
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->cycles; i++) {
+		const struct ww_cycle *c = &r->cycle[i].c;
+
+		if (!ww_iv_ok(c->event[WW_EV_FIRST_BEAT]) || ww_iv_ok(c->event[WW_EV_STEADY]))
+			continue;
+		if (n < 10)
+			ww_str_addf(&list, "%s%u", n ? ", " : "", (unsigned)c->n);
+		n++;
+	}
+	if (list.bad)
+		rc = ww_fail_nomem(err);
+	else if (n)
+		rc = ww_notes_add(v, err,
+				  "cycle%s %s%s: the beat was not back to its cadence for a second "
+				  "before the cycle ended: steady is not given (a longer --settle "
+				  "helps)",
+				  n == 1 ? "" : "s", list.p, n > 10 ? ", ..." : "");
+	ww_str_free(&list);
+	return rc;
+}
+
 static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
 {
 	size_t wakes = count(r, WW_EV_WAKE), hands = count(r, WW_EV_HANDOFF), texts = 0, queued = 0;
@@ -285,6 +313,8 @@ int ww_resume_notes(struct ww_trace *t, struct ww_resume *r, const struct ww_res
 		rc = note_events(r, &r->notes, err);
 	if (rc >= 0)
 		rc = note_entry(r, &r->notes, err);
+	if (rc >= 0)
+		rc = note_steady(r, &r->notes, err);
 	if (rc >= 0)
 		rc = note_line(r, in, &r->notes, err);
 	if (rc >= 0)

@@ -164,6 +164,10 @@ static void json_cycle(struct ww_json *j, const struct ww_cycle_out *o, int64_t 
 /* The interval of the median that there is, with the coverage that it has. */
 static void json_actual(struct ww_json *j, const struct ww_latency_summary *s)
 {
+	if (!(s->actual_coverage > 0)) {
+		ww_json_null(j, "ci_actual");
+		return;
+	}
 	ww_json_open(j, "ci_actual", '{');
 	number(j, "coverage", s->actual_coverage, 6);
 	number(j, "lo", s->actual_ci[0], 4);
