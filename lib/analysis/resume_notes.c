@@ -226,8 +226,8 @@ static int note_line(const struct ww_resume *r, const struct ww_resume_input *in
 		own += r->cycle[i].said;
 	foreign = s->between > own ? s->between - own : 0;
 	if (s->lost)
-		NOTE("%llu beats were lost (jumps of the sequence number): not starvation",
-		     (unsigned long long)s->lost);
+		NOTE("%llu beat%s lost (jumps of the sequence number): not starvation",
+		     (unsigned long long)s->lost, s->lost == 1 ? " was" : "s were");
 	if (s->getty)
 		NOTE("a login prompt came on %s: a getty on the DUT's port takes and echoes bytes "
 		     "and "
@@ -239,8 +239,9 @@ static int note_line(const struct ww_resume *r, const struct ww_resume_input *in
 		     "port and disturbs the cadence",
 		     (unsigned long long)foreign, r->port);
 	if (in->gaps)
-		NOTE("%s lost bytes %llu times (%s ...): see wwtrace export --what gaps", r->port,
-		     (unsigned long long)in->gaps, in->gap[0].reason);
+		NOTE("%s lost bytes %llu time%s (%s%s): see wwtrace export --what gaps", r->port,
+		     (unsigned long long)in->gaps, in->gaps == 1 ? "" : "s", in->gap[0].reason,
+		     in->gaps == 1 ? "" : " ...");
 	if (s->mode != WW_BEAT_UNKNOWN && !s->stamped && ww_scan_info(s, "mode", WW_TIME_MAX))
 		NOTE("mode %s, as the DUT says", ww_scan_info(s, "mode", WW_TIME_MAX));
 	return 0;

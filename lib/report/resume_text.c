@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#define CLOCK_USELESS 100e-6
+#define CLOCK_LEAST   0.05e-6
+
 static const char *const latency_words[WW_LAT_COUNT] = {
 	[WW_LAT_SUSPEND_ENTRY] = "suspend entry (request to last beat)",
 	[WW_LAT_ASLEEP] = "asleep",
@@ -184,7 +187,11 @@ static void add_said(struct ww_str *s, const char *key, const char *value)
 {
 	struct ww_str line = {0};
 
-	ww_str_addf(&line, "DUT %s: %s", key, value);
+	/* "none:" is a name before a list that is empty. */
+	ww_str_addf(&line, "DUT %s: ", key);
+	ww_str_addn(&line, value,
+		    value[0] && value[strlen(value) - 1] == ':' ? strlen(value) - 1
+								: strlen(value));
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
 		ww_resume_wrap(s, line.p, 4);
@@ -229,6 +236,9 @@ static void add_head(struct ww_str *s, const struct ww_resume *r)
 static void add_clock(struct ww_str *s, const struct ww_resume *r)
 {
 	if (!r->scan.stamped || isnan(r->skew) || isnan(r->skew_u))
+		return;
+	/* Coarser than any quartz, or finer than what is printed: it tells nothing. */
+	if (r->skew_u > CLOCK_USELESS || fmax(fabs(r->skew), r->skew_u) < CLOCK_LEAST)
 		return;
 	ww_str_add(s, "DUT's clock against the bench's: ");
 	if (r->skew >= 0)

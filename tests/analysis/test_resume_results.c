@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What became of a cycle, and what stands beside the beat: meters, lines, text. */
 #include "cycles.h"
+#include "analysis/resume.h"
 
 static struct found one_failure(struct sim *s, struct sim_trace *tr, const char *exit_text,
 				const char *end_text, int64_t at)
@@ -222,6 +223,7 @@ static void unplugged(void **state)
 	f = analyse(&tr, NULL);
 	assert_int_equal(only(&f)->result, WW_RES_UNKNOWN);
 	assert_non_null(strstr(only(&f)->reason, "unplugged"));
+	assert_true(noted(&f, "port lost bytes 1 time (unplugged): "));
 	assert_false(seen(only(&f)->latency[WW_LAT_RESUME_TO_USER]));
 	done(&f);
 }
@@ -424,6 +426,46 @@ static void getty(void **state)
 	done(&f);
 }
 
+static int says(const struct found *f, const char *words)
+{
+	struct ww_error err = {0};
+	char *text = NULL;
+	int found;
+
+	assert_int_equal(ww_resume_report(f->r, WW_REPORT_TEXT, &text, &err), 0);
+	found = strstr(text, words) != NULL;
+	ww_free(text);
+	return found;
+}
+
+/* A clock's rate is printed where it says something; an empty list leaves its name. */
+static void said_of_the_dut(void **state)
+{
+	static const struct {
+		double skew, u;
+		int printed;
+	} v[] = {{20e-6, 2e-6, 1}, {20e-6, 150e-6, 0}, {.01e-6, .02e-6, 0}, {.01e-6, 2e-6, 1}};
+	struct sim s;
+	struct sim_trace tr;
+	struct found f;
+
+	(void)state;
+	sim_init(&s);
+	sim_info(&s, s.start, "cpuidle=none:");
+	sim_suspend(&s, s.start + 5 * S, 3000, 30);
+	sim_run(&s);
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	f = analyse(&tr, NULL);
+	assert_true(says(&f, "\nDUT cpuidle: none\n"));
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		f.r->skew = v[i].skew;
+		f.r->skew_u = v[i].u;
+		assert_int_equal(says(&f, " ppm\n"), v[i].printed);
+	}
+	done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +480,7 @@ int main(void)
 		cmocka_unit_test(console_text),
 		cmocka_unit_test(kernel_speaks),
 		cmocka_unit_test(getty),
+		cmocka_unit_test(said_of_the_dut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
