@@ -7,11 +7,12 @@
 #include <regex.h>
 #include <stdio.h>
 
-#define LEAD_NS	    (2 * WW_NS_PER_S) /* of the line before a cycle */
-#define TAIL_NS	    (30 * WW_NS_PER_S)
-#define CLUSTER_NS  WW_NS_PER_S /* silences closer together belong to one cycle */
-#define QUIET_NS    (5 * WW_NS_PER_S)
-#define SKEW_QUARTZ 500e-6
+#define LEAD_NS	     (2 * WW_NS_PER_S) /* of the line before a cycle */
+#define TAIL_NS	     (30 * WW_NS_PER_S)
+#define CLUSTER_NS   WW_NS_PER_S	/* silences closer together belong to one cycle */
+#define LONG_TEXT_NS (20 * WW_NS_PER_S) /* of a boot, without a beat */
+#define QUIET_NS     (5 * WW_NS_PER_S)
+#define SKEW_QUARTZ  500e-6
 
 struct finder {
 	struct ww_trace *t;
@@ -185,6 +186,65 @@ static void wake_within(struct finder *f, struct ww_interval before, int64_t to,
 	}
 }
 
+/* Did no beat come from `from` to `to`? Then firmware spoke within one silence. */
+static int without_beat(struct finder *f, int64_t from, int64_t to)
+{
+	size_t most = f->r->scan.unit, n = 0;
+	int rc;
+
+	if (to - from > LONG_TEXT_NS)
+		return 0;
+	rc = ww_resume_load(f->t, f->in->port->id, from, to, &f->line, f->err);
+	if (rc >= 0)
+		rc = ww_window_classify(&f->line, &f->r->scan, f->err);
+	for (size_t i = 0; rc >= 0 && i < f->line.n; i++)
+		n += f->line.cls[i] == WW_CL_BEAT;
+	return rc < 0 ? rc : n <= most;
+}
+
+/* Happenings i and on that are one with those before, up to end; counted in *i. */
+static int cluster(struct finder *f, size_t *i, int64_t *end)
+{
+	const struct ww_scan *s = &f->r->scan;
+
+	while (!s->stamped && *i < s->happenings) {
+		int64_t next = s->happened[*i].before.lo_ns;
+		int one = next - *end < CLUSTER_NS ? 1 : without_beat(f, *end, next);
+
+		if (one <= 0)
+			return one;
+		*end = s->happened[(*i)++].after.hi_ns;
+	}
+	return 0;
+}
+
+/* Two happenings in one silence: what was judged last knows more of it, or the same. */
+static void drop_twin(struct ww_resume *r, size_t before)
+{
+	struct ww_interval a, b;
+
+	if (before == 0 || r->cycles != before + 1)
+		return;
+	a = r->cycle[before - 1].c.event[WW_EV_LAST_BEAT];
+	b = r->cycle[before].c.event[WW_EV_LAST_BEAT];
+	if (!ww_iv_ok(a) || a.lo_ns != b.lo_ns || a.hi_ns != b.hi_ns)
+		return;
+	ww_cycle_out_free(&r->cycle[before - 1]);
+	r->cycle[before - 1] = r->cycle[before];
+	r->cycle[before - 1].c.n = (uint32_t)before;
+	r->cycles--;
+}
+
+static int judge_once(struct finder *f, int64_t from, struct ww_cycle_in *c)
+{
+	size_t before = f->r->cycles;
+	int rc = judge_window(f, from, c);
+
+	if (rc >= 0)
+		drop_twin(f->r, before);
+	return rc;
+}
+
 static int watched(struct finder *f)
 {
 	const struct ww_scan *s = &f->r->scan;
@@ -203,9 +263,9 @@ static int watched(struct finder *f)
 		c.hint_mono_us = h->mono_us;
 		end = h->after.hi_ns;
 		i++;
-		while (!s->stamped && i < s->happenings &&
-		       s->happened[i].before.lo_ns - end < CLUSTER_NS)
-			end = s->happened[i++].after.hi_ns;
+		rc = cluster(f, &i, &end);
+		if (rc < 0)
+			break;
 		if (i < s->happenings || f->r->span.hi_ns - end > TAIL_NS) {
 			c.to_ns = end + TAIL_NS;
 			c.trace_ends = false;
@@ -213,7 +273,7 @@ static int watched(struct finder *f)
 		if (i < s->happenings && s->happened[i].before.lo_ns < c.to_ns)
 			c.to_ns = s->happened[i].before.lo_ns;
 		wake_within(f, (struct ww_interval){from, from}, end, &c);
-		rc = judge_window(f, from - LEAD_NS - WW_NS_PER_S, &c);
+		rc = judge_once(f, from - LEAD_NS - WW_NS_PER_S, &c);
 	}
 	if (quiet < QUIET_NS)
 		quiet = QUIET_NS;
@@ -221,7 +281,7 @@ static int watched(struct finder *f)
 		struct ww_cycle_in c = blank(f->r->span);
 
 		wake_within(f, s->last, c.to_ns, &c);
-		rc = judge_window(f, s->last.lo_ns - LEAD_NS, &c);
+		rc = judge_once(f, s->last.lo_ns - LEAD_NS, &c);
 	}
 	return rc;
 }

@@ -219,6 +219,39 @@ static void no_heartbeat(void **state)
 	}
 }
 
+/* Nobody marked anything, and firmware speaks for seconds within one silence. */
+static void one_silence_one_cycle(void **state)
+{
+	(void)state;
+	for (int never = 0; never < 2; never++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct sim_sleep *z;
+		struct found f;
+
+		sim_init(&s);
+		s.plain = 1;
+		s.period = 5 * MS;
+		z = sim_suspend(&s, s.start + 5 * S, 4000, 6000);
+		z->uart_on = never ? WW_TIME_MAX / 2 : z->thaw;
+		z->thaw = never ? WW_TIME_MAX / 2 : z->thaw;
+		z->never = never;
+		sim_run(&s);
+		for (int i = 0; i < 30; i++)
+			sim_text(&s, z->wake + i * 150 * MS, "loading from flash\r\n");
+		sim_text(&s, z->wake + 5 * S, "Jumping to kernel\r\n");
+		sim_open(&tr);
+		sim_store(&s, &tr);
+		f = analyse(&tr, NULL);
+		assert_true(seen(only(&f)->event[WW_EV_LAST_BEAT]));
+		holds("last_beat", only(&f)->event[WW_EV_LAST_BEAT], z->freeze, 20 * MS);
+		assert_int_equal(seen(only(&f)->event[WW_EV_FIRST_BEAT]), !never);
+		if (!never)
+			assert_int_equal(only(&f)->result, WW_RES_OK);
+		done(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +260,7 @@ int main(void)
 		cmocka_unit_test(shorter_than_the_limit),
 		cmocka_unit_test(cold_boot),
 		cmocka_unit_test(no_heartbeat),
+		cmocka_unit_test(one_silence_one_cycle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
