@@ -30,7 +30,7 @@ void ww_noise_init(struct ww_noise *z)
  */
 static size_t find_runs(const struct ww_noise *z, unsigned char *run)
 {
-	double d[WW_NOISE_BLOCK], limit, centre = 0;
+	double d[WW_NOISE_BLOCK] = {0}, limit, centre = 0;
 	size_t m = 0, runs = 0;
 
 	for (size_t i = 1; i < z->fill; i++)
