@@ -123,9 +123,10 @@ static void add_summary_line(struct ww_str *s, const struct ww_latency_summary *
 	int d = decimals(m->resolution);
 
 	if (m->n + m->failures == 0) {
-		ww_str_addf(s, "%s: n=%llu\n  ", what, (unsigned long long)m->bound_only);
+		ww_str_addf(s, "%s: n=0, bounds only in %llu cycle%s\n  ", what,
+			    (unsigned long long)m->bound_only, m->bound_only == 1 ? "" : "s");
 		ww_resume_bound(s, m->bound[0], m->bound[1]);
-		ww_str_add(s, " ms: bounds only, no median\n");
+		ww_str_add(s, " ms, no median\n");
 		return;
 	}
 	ww_str_addf(s, "%s: n=%llu, failures %llu\n  median ", what, (unsigned long long)m->n,

@@ -86,6 +86,8 @@ static void hung_and_reset(void **state)
 	f = one_failure(&s, &tr, "exit 0", "ok", s.start + 5 * S);
 	assert_int_equal(only(&f)->result, WW_RES_RESET);
 	assert_int_equal(ww_resume_summary(f.r, WW_LAT_SILENCE)->failures, 1);
+	/* It fell silent as one that hung did. */
+	assert_int_equal(ww_resume_summary(f.r, WW_LAT_SUSPEND_ENTRY)->n, 1);
 	done(&f);
 	/* The user ended the campaign while it slept: no failure of the DUT's. */
 	sim_init(&s);
