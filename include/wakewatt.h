@@ -743,8 +743,8 @@ struct ww_latency_summary {
 	double actual_coverage; /**< 0..1; 0 with one cycle, NaN without */
 	uint64_t bounds;	/**< of n, intervals whose low end is no more than a bound */
 	double median_hi;	/**< median of the high ends: what to say where lows are bounds */
-	uint64_t bound_only; /**< further cycles whose start was not observed: in no median */
-	double bound[2];     /**< all of those lie between; NaN without */
+	uint64_t bound_only;	/**< further cycles whose start was not observed: in no median */
+	double bound[2];	/**< all of those lie between; NaN without */
 };
 
 WW_API int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt,
