@@ -131,6 +131,32 @@ static void unfinished(void **state)
 	}
 }
 
+/* A report of a recording that goes on in the middle of a cycle. */
+static void goes_on(void **state)
+{
+	struct ww_resume_options opt = {.size = sizeof(opt)};
+	struct ww_error err = {0};
+	struct sim s;
+	struct sim_trace tr;
+	struct found f = {0};
+
+	(void)state;
+	sim_init(&s);
+	sim_run(&s);
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	sim_mark(&tr, s.end - S, WW_MARK_REQUEST, 1, "x");
+	assert_int_equal(ww_writer_commit(tr.w, NULL), 0);
+	assert_int_equal(ww_trace_open(tr.path, &f.t, &err), 0);
+	assert_int_equal(ww_resume_new(f.t, &opt, &f.r, &err), 0);
+	assert_int_equal(only(&f)->result, WW_RES_UNKNOWN);
+	assert_string_equal(only(&f)->reason, "the recording goes on");
+	assert_int_equal(ww_resume_summary(f.r, WW_LAT_SUSPEND_ENTRY)->failures, 0);
+	done(&f);
+	sim_close(&tr);
+	unlink(tr.path);
+}
+
 /* A command that hangs is named in the reason. */
 static void command_hung(void **state)
 {
@@ -471,17 +497,12 @@ static void said_of_the_dut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),
-		cmocka_unit_test(hung_and_reset),
-		cmocka_unit_test(unfinished),
-		cmocka_unit_test(command_hung),
-		cmocka_unit_test(early_and_pm_test),
-		cmocka_unit_test(unplugged),
-		cmocka_unit_test(power_and_lines),
-		cmocka_unit_test(slow_meter),
-		cmocka_unit_test(console_text),
-		cmocka_unit_test(kernel_speaks),
-		cmocka_unit_test(getty),
+		cmocka_unit_test(refused),	   cmocka_unit_test(hung_and_reset),
+		cmocka_unit_test(unfinished),	   cmocka_unit_test(goes_on),
+		cmocka_unit_test(command_hung),	   cmocka_unit_test(early_and_pm_test),
+		cmocka_unit_test(unplugged),	   cmocka_unit_test(power_and_lines),
+		cmocka_unit_test(slow_meter),	   cmocka_unit_test(console_text),
+		cmocka_unit_test(kernel_speaks),   cmocka_unit_test(getty),
 		cmocka_unit_test(said_of_the_dut),
 	};
 
