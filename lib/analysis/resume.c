@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cycles of a trace: which there are, each one judged, all of them summarised. */
 #include "analysis/resume_input.h"
-#include "base/stats.h"
 
 #include <math.h>
 #include <regex.h>
@@ -286,82 +285,6 @@ static int watched(struct finder *f)
 	return rc;
 }
 
-static bool counts_as_failure(const struct ww_cycle_out *o, int latency)
-{
-	bool never = o->c.result == WW_RES_HUNG || o->c.result == WW_RES_RESET;
-
-	switch (latency) {
-	case WW_LAT_SUSPEND_ENTRY:
-		return o->c.result == WW_RES_REFUSED || o->c.result == WW_RES_ABORTED;
-	case WW_LAT_KERNEL:
-		return never && ww_iv_ok(o->c.event[WW_EV_HANDOFF]);
-	case WW_LAT_RESUME_TO_UART:
-		return never && ww_iv_ok(o->c.event[WW_EV_WAKE]) &&
-		       !ww_iv_ok(o->c.event[WW_EV_UART]);
-	case WW_LAT_RESUME_TO_USER:
-	case WW_LAT_RESUME_TO_STEADY:
-		return never && ww_iv_ok(o->c.event[WW_EV_WAKE]);
-	case WW_LAT_SILENCE:
-		return never;
-	default:
-		return false;
-	}
-}
-
-/*
- * Cycles that woke, but not from the sleep that was asked for, are no sample. Of the way
- * into silence each is one, whatever came of it.
- */
-static bool sample(const struct ww_cycle_out *o, int latency)
-{
-	int r = o->c.result;
-
-	if (!ww_iv_ok(o->c.latency[latency]) || counts_as_failure(o, latency))
-		return false;
-	if (latency == WW_LAT_SUSPEND_ENTRY)
-		return r != WW_RES_UNKNOWN;
-	return r == WW_RES_OK || r == WW_RES_PM_TEST;
-}
-
-static bool only_bound(const struct ww_cycle_out *o, int latency)
-{
-	return o->bound_only >> latency & 1;
-}
-
-static int summarise(struct ww_resume *r, struct ww_error *err)
-{
-	struct ww_interval *v = calloc(r->cycles + 1, sizeof(*v));
-	uint64_t bad = 0, judged = 0;
-	int rc = 0;
-
-	if (!v)
-		return ww_fail_nomem(err);
-	for (int l = 0; l < WW_LAT_COUNT && rc >= 0; l++) {
-		uint64_t failures = 0;
-		size_t n = 0;
-
-		for (size_t i = 0; i < r->cycles; i++) {
-			failures += counts_as_failure(&r->cycle[i], l);
-			if (sample(&r->cycle[i], l) && !only_bound(&r->cycle[i], l))
-				v[n++] = r->cycle[i].c.latency[l];
-		}
-		rc = ww_latency_summarise(v, n, failures, &r->summary[l], err);
-		for (size_t i = 0; i < r->cycles && rc >= 0; i++)
-			if (sample(&r->cycle[i], l) && only_bound(&r->cycle[i], l))
-				ww_latency_bound(r->cycle[i].c.latency[l], &r->summary[l]);
-	}
-	free(v);
-	for (size_t i = 0; i < r->cycles; i++) {
-		int result = r->cycle[i].c.result;
-
-		r->results[result]++;
-		judged += result != WW_RES_UNKNOWN;
-		bad += result != WW_RES_UNKNOWN && result != WW_RES_OK && result != WW_RES_PM_TEST;
-	}
-	ww_clopper_pearson((int64_t)bad, (int64_t)judged, .95, &r->fail_ci[0], &r->fail_ci[1]);
-	return rc;
-}
-
 static int copy_text(char **out, const char *text, struct ww_error *err)
 {
 	*out = strdup(text ? text : "");
@@ -466,7 +389,7 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 			ww_cycle_latencies(&r->scan, &r->cycle[i]);
 		fit_clock(r);
 		ww_resume_asleep(r);
-		rc = summarise(r, err);
+		rc = ww_resume_summarise(r, err);
 	}
 	if (rc >= 0)
 		rc = collect_dut(r, err);

@@ -312,6 +312,9 @@ struct ww_resume {
 /* dut_asleep of all cycles, with the uncertainty that the bench can vouch for. */
 void ww_resume_asleep(struct ww_resume *r);
 
+/* Latencies and results over all cycles. */
+int ww_resume_summarise(struct ww_resume *r, struct ww_error *err);
+
 /* Power: off, settled, energy and watts asleep of the cycles found. */
 int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *err);
 
