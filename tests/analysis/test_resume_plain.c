@@ -152,7 +152,8 @@ static void cold_boot(void **state)
 		ctr = tr;
 		ctr.port = (uint32_t)ww_writer_source(tr.w, &src, NULL);
 		sim_store(&s, &tr);
-		sim_store(&con, &ctr);
+		if (own)
+			sim_store(&con, &ctr);
 		sim_mark(&tr, s.start + 5 * S, WW_MARK_REQUEST, 1, "x");
 		sim_mark(&tr, z->wake, WW_MARK_WAKE, 1, "y");
 		sim_mark(&tr, z->wake + MS, WW_MARK_WAKE_END, 1, "exit 0");
