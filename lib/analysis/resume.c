@@ -332,7 +332,9 @@ static int collect_dut(struct ww_resume *r, struct ww_error *err)
 static void fit_clock(struct ww_resume *r)
 {
 	r->skew = ww_skew_fit(&r->scan.skew);
-	r->skew_u = ww_skew_u(r->scan.part, WW_SKEW_PARTS);
+	for (size_t i = 0; i < WW_SKEW_PARTS; i++)
+		r->part_skew[i] = ww_skew_fit(&r->scan.part[i]);
+	r->skew_u = ww_skew_u(r->part_skew, WW_SKEW_PARTS);
 	if (!(fabs(r->skew) < SKEW_QUARTZ))
 		r->skew = r->skew_u = NAN;
 }

@@ -72,7 +72,7 @@ int ww_skew_point(struct ww_skew *k, bool begins, bool fresh, int64_t mono_us, i
 /* Relative skew alpha of host = (1 + alpha) dut, NaN with too little data. */
 double ww_skew_fit(const struct ww_skew *k);
 /* Its standard uncertainty, from fits of n parts of the same points; NaN unknown. */
-double ww_skew_u(const struct ww_skew *part, size_t n);
+double ww_skew_u(const double *part, size_t n);
 /* Bench time spent asleep between stretch i-1 and i, ns; NaN for i = 0 and after a boot. */
 double ww_skew_slept(const struct ww_skew *k, double alpha, size_t i);
 void ww_skew_free(struct ww_skew *k);
@@ -303,6 +303,7 @@ struct ww_resume {
 	int64_t utc_offset_s;
 	char *zone, *port, *path;
 	double skew, skew_u; /* relative; NaN unknown */
+	double part_skew[WW_SKEW_PARTS];
 	int64_t rtc_ns;	   /* half-width of dut_asleep where it is no better than an RTC, 0 exact */
 	double rtc_off[2]; /* how far outside the bench's bounds it was, ns */
 	double fail_ci[2];

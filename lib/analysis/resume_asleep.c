@@ -60,7 +60,7 @@ static struct bound by_the_clock(const struct ww_resume *r, const struct ww_cycl
 		return none;
 	for (size_t p = 0; p < WW_SKEW_PARTS; p++) {
 		const struct ww_skew *k = &r->scan.part[p];
-		double d = k->n == r->scan.skew.n ? ww_skew_slept(k, ww_skew_fit(k), i) - at : NAN;
+		double d = k->n == r->scan.skew.n ? ww_skew_slept(k, r->part_skew[p], i) - at : NAN;
 
 		sum += d * d;
 	}

@@ -65,18 +65,28 @@ int ww_skew_point(struct ww_skew *k, bool begins, bool fresh, int64_t mono_us, i
 	return hull_add(h, p, err);
 }
 
+/* r - s first: both are large and nearly equal. */
+static double above(const struct ww_hull_point *p, double alpha)
+{
+	return (p->r - p->s) - alpha * p->s;
+}
+
+/* Along a lower hull the distance to a line falls and then rises. */
 static double least(const struct ww_stretch *h, double alpha)
 {
-	double min = INFINITY;
+	size_t lo = 0, hi = h->hull_n;
 
-	for (size_t i = 0; i < h->hull_n; i++) {
-		/* r - s first: both are large and nearly equal. */
-		double z = (h->hull[i].r - h->hull[i].s) - alpha * h->hull[i].s;
+	if (hi == 0)
+		return INFINITY;
+	for (hi--; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
 
-		if (z < min)
-			min = z;
+		if (above(&h->hull[mid], alpha) <= above(&h->hull[mid + 1], alpha))
+			hi = mid;
+		else
+			lo = mid + 1;
 	}
-	return min;
+	return above(&h->hull[lo], alpha);
 }
 
 static double cost(const struct ww_skew *k, double alpha)
@@ -120,17 +130,15 @@ double ww_skew_fit(const struct ww_skew *k)
  * The parts have the whole span but fewer chances of a short delay each, so that their
  * scatter, undivided, is no less than the error of the whole.
  */
-double ww_skew_u(const struct ww_skew *part, size_t n)
+double ww_skew_u(const double *part, size_t n)
 {
 	double sum = 0, sum2 = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double a = ww_skew_fit(&part[i]);
-
-		if (isnan(a))
+		if (isnan(part[i]))
 			return NAN;
-		sum += a;
-		sum2 += a * a;
+		sum += part[i];
+		sum2 += part[i] * part[i];
 	}
 	return n < 2 ? NAN : sqrt(fmax(sum2 - sum * sum / (double)n, 0) / (double)(n - 1));
 }
