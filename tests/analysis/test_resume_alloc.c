@@ -6,15 +6,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t m);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t m);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
 /* Allocations until the one that fails; none fails below 0. */
 static int left = -1;
 static int calls;
@@ -25,25 +16,7 @@ static bool fails(void)
 	return left >= 0 && left-- == 0;
 }
 
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t m)
-{
-	return fails() ? NULL : __real_calloc(n, m);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *__wrap_strdup(const char *s)
-{
-	return fails() ? NULL : __real_strdup(s);
-}
+#include "../failalloc.h"
 
 static void make_trace(struct sim_trace *tr)
 {

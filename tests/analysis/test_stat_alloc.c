@@ -2,15 +2,6 @@
 /* Each allocation of the analysis and of its report fails once: said, nothing leaks. */
 #include "stat_trace.h"
 
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t m);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t m);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
 static int left = -1;
 
 static bool fails(void)
@@ -18,25 +9,7 @@ static bool fails(void)
 	return left >= 0 && left-- == 0;
 }
 
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t m)
-{
-	return fails() ? NULL : __real_calloc(n, m);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *__wrap_strdup(const char *s)
-{
-	return fails() ? NULL : __real_strdup(s);
-}
+#include "../failalloc.h"
 
 static int whole(struct ww_trace *t, int form, char **out, struct ww_error *err)
 {

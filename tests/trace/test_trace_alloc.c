@@ -5,15 +5,6 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t m);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t m);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
 static long countdown = -1; /* allocations until one fails, < 0 never */
 
 static bool fails(void)
@@ -21,25 +12,7 @@ static bool fails(void)
 	return countdown >= 0 && countdown-- == 0;
 }
 
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t m)
-{
-	return fails() ? NULL : __real_calloc(n, m);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *__wrap_strdup(const char *s)
-{
-	return fails() ? NULL : __real_strdup(s);
-}
+#include "../failalloc.h"
 
 static int write_one(const char *path, int form, int fd, struct ww_error *err)
 {
