@@ -211,6 +211,9 @@ class LatencySummary:
     max: Optional[float]
     bounds: int  #: of n, those of which only the greatest value is known
     median_hi: Optional[float]  #: of the greatest values: what to say where most are bounds
+    bound_only: int  #: further cycles whose start was not observed: in no median
+    bound: Optional[Interval]  #: all of those lie between
+    why: Optional[str]  #: why there is no median
 
     @staticmethod
     def _of(d: Dict[str, Any]) -> "LatencySummary":
@@ -221,7 +224,8 @@ class LatencySummary:
                               actual.get("coverage"), _interval(d.get("envelope")),
                               d.get("resolution"), d.get("p90"), _interval(d.get("p90_ci95")),
                               d.get("p95"), _interval(d.get("p95_ci95")), d.get("min"),
-                              d.get("max"), d.get("bounds", 0), d.get("median_hi"))
+                              d.get("max"), d.get("bounds", 0), d.get("median_hi"),
+                              d.get("bound_only", 0), _interval(d.get("bound")), d.get("why"))
 
 
 def _confidence(s: LatencySummary) -> str:
