@@ -101,6 +101,11 @@ class Truth:
         return [(self.uart[i][0], self.wire[i].after_ns) if i is not None else None
                 for i in (last, first)]
 
+    def arrivals(self, suspend, wakeup):
+        """When the same two bytes came out of the wire: [before, after] of that write."""
+        last = max(i for i, u in enumerate(self.uart) if u[0] < suspend)
+        return [(self.wire[i].before_ns, self.wire[i].after_ns) for i in (last, last + 1)]
+
 
 def holds(interval, lo, hi):
     """Does a stated interval touch the true one?"""
@@ -132,6 +137,10 @@ class Dut(unittest.TestCase):
         self.assertEqual(c["result"], "ok", c["reason"])
         self.assertTrue(holds(stated_last, *last), f"last byte {last}, stated {stated_last}")
         self.assertTrue(holds(stated_first, *first), f"first byte {first}, stated {stated_first}")
+        # What the bench states is the arrival at its end of the wire.
+        for stated, arrival in zip((stated_last, stated_first),
+                                   self.truth.arrivals(suspend, wakeup)):
+            self.assertTrue(holds(stated, *arrival), f"arrival {arrival}, stated {stated}")
         print(f"# cycle {c['n']} of {os.path.basename(r.path)}: last byte stated "
               f"+-{(stated_last[1] - stated_last[0]) / 2e6:.3f} ms, first "
               f"+-{(stated_first[1] - stated_first[0]) / 2e6:.3f} ms; UART to wire's end "
