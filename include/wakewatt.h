@@ -446,6 +446,8 @@ WW_API int64_t ww_trace_read(struct ww_trace *t, uint32_t channel, int64_t from_
 			     size_t max, int64_t *lo_ns, int64_t *hi_ns, double *values,
 			     struct ww_error *err);
 
+/* ------------------------------------------------- files of other programs */
+
 /* ---------------------------------------------------------------- recording */
 
 /**
@@ -762,6 +764,80 @@ WW_API const char *ww_event_name(int event);
 WW_API const char *ww_latency_name(int latency);
 WW_API const char *ww_result_name(int result);
 
+/* ---------------------------------------------------------- steps of power */
+
+/** Changes of level in a channel of power. */
+struct ww_steps;
+
+struct ww_steps_options {
+	size_t size;
+	const char *channel; /**< "meter.power"; NULL: the only channel of active power */
+	int64_t from_ns;     /**< on the axis; 0 or WW_TIME_MIN: from the first record */
+	int64_t to_ns;	     /**< 0 or WW_TIME_MAX: to the last */
+	int64_t spike_ns;    /**< longest spike to ignore; 0: three readings */
+};
+
+enum ww_step_state {
+	WW_STEP_DETECTED = 0,	/**< found in the trace */
+	WW_STEP_KNOWN_TIME = 1, /**< a mark's change, not found by itself */
+	WW_STEP_UNRESOLVED = 2	/**< below the resolution: see bounds */
+};
+
+/** A change of level. Powers in W. */
+struct ww_step {
+	struct ww_interval t; /**< when it began: surely in here */
+	int64_t settled_ns;   /**< when the level was reached that `after` gives */
+	struct ww_quantity delta;
+	struct ww_quantity before; /**< settled level before it, and its standard uncertainty */
+	struct ww_quantity after;
+	double bounds[2];  /**< unresolved: the change lies in between; NaN otherwise */
+	double peak;	   /**< greatest reading between t and settled: inrush; NaN none */
+	double dof;	   /**< effective degrees of freedom of delta.u; INFINITY: many */
+	int32_t state;	   /**< enum ww_step_state */
+	int32_t mark;	   /**< index of its mark in the trace, -1 none */
+	const char *label; /**< text of that mark, "" none */
+};
+
+/** A stretch between two steps: what was drawn while nothing changed. */
+struct ww_level {
+	int64_t from_ns, to_ns;
+	struct ww_quantity
+		watts; /**< settled level, noise and quantisation; no accuracy of the meter */
+	double sigma;  /**< standard deviation of the readings around it */
+	double slope;  /**< W/h, of a level that drifts; 0: constant */
+	double dof;    /**< effective degrees of freedom of watts.u */
+	uint64_t n;    /**< readings */
+	int32_t shape; /**< enum ww_level_shape */
+	int32_t reserved;
+};
+enum ww_level_shape {
+	WW_LEVEL_CONSTANT = 0,
+	WW_LEVEL_LINE = 1,    /**< drifts; watts is its value in the middle */
+	WW_LEVEL_SETTLING = 2 /**< approaches watts exponentially */
+};
+
+/**
+ * Find the steps: functional pruning with the biweight loss (Fearnhead & Rigaill,
+ * JASA 114, 2019), pruned by a test of each change against the noise around it. See
+ * pwrlog-steps(1) for its limits.
+ */
+WW_API int ww_steps_new(struct ww_trace *t, const struct ww_steps_options *opt,
+			struct ww_steps **out, struct ww_error *err);
+WW_API size_t ww_steps_count(const struct ww_steps *s);
+/** In the order of time. NULL past the end. */
+WW_API const struct ww_step *ww_steps_at(const struct ww_steps *s, size_t i);
+/** Level i lies before step i of the detected ones. NULL past the end. */
+WW_API const struct ww_level *ww_steps_level(const struct ww_steps *s, size_t i);
+/** i-th note, NULL past the end. */
+WW_API const char *ww_steps_note(const struct ww_steps *s, size_t i);
+WW_API void ww_steps_free(struct ww_steps *s);
+
+/* ------------------------------------------------------------- attribution */
+/* ------------------------------------------------- runs of a command, A and B */
+/* ----------------------------------------------------------------- standby */
+/* ------------------------------------------------------- runtime of a battery */
+/* ------------------------------------------------------------ suspend model */
+
 /* ----------------------------------------------------------------- reports */
 
 /** Forms of a report. */
@@ -773,6 +849,7 @@ enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
  */
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
+WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struct ww_error *err);
 /** What a trace is: environment, sources, channels, counts, marks, gaps. */
 WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);
 /** What ww_list and the drivers of the build say. */

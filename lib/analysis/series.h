@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One channel of a trace as arrays, by the time at which the meter measured, for
+ * analyses that need to look at readings more than once. Memory is linear in n.
+ */
+#ifndef WW_SERIES_H
+#define WW_SERIES_H
+
+#include "base/base.h"
+
+struct ww_series {
+	char *name;	/* "meter.power" */
+	char *unit;	/* "W" */
+	char *quantity; /* "power" */
+	uint32_t channel, source;
+	int32_t semantics;
+	bool manual;	   /* a person read it: irregular, no gaps */
+	double resolution; /* smallest step shown, in W (or the unit); found from the values where
+			      the channel does not tell; 0: none to be seen */
+	bool resolution_seen;	 /* it was found from the values */
+	double acc_abs, acc_rel; /* maker's bounds; NaN unknown */
+	double period_s;	 /* usual interval between readings; 0: fewer than two */
+	double window_s;	 /* that a reading covers */
+	int64_t origin_ns;	 /* of the trace's first record: t = 0 */
+
+	size_t n;		/* readings with a value; missing ones are left out */
+	uint64_t missing;	/* rows without one, over- and under-range included */
+	int64_t *t_ns;		/* [n] on the axis: end of what the reading covers, never falls */
+	int64_t *lo_ns, *hi_ns; /* [n] surely in here */
+	double *v;		/* [n] in the unit; power in W whatever the unit was */
+	uint8_t *hole; /* [n] 1: a gap lies before this reading (recorded, or > 2.5 periods) */
+	size_t holes;
+};
+
+/*
+ * Read a channel. name: "SOURCE.CHANNEL", or a source's or channel's name alone where
+ * that is unique; NULL: the only channel of `quantity` ("power"), an error that lists
+ * the names where there are several. from, to as everywhere; 0 means open.
+ */
+int ww_series_read(struct ww_trace *t, const char *name, const char *quantity, int64_t from_ns,
+		   int64_t to_ns, struct ww_series *out, struct ww_error *err);
+/* The channel that a name means. @return its index in the trace, or negative */
+int ww_series_find(struct ww_trace *t, const char *name, const char *quantity,
+		   struct ww_error *err);
+void ww_series_free(struct ww_series *s);
+/* Seconds since the trace's first record. */
+static inline double ww_series_s(const struct ww_series *s, int64_t t_ns)
+{
+	return ((double)t_ns - (double)s->origin_ns) / 1e9;
+}
+/*
+ * Smallest step between n values: a step q that nearly all differences are whole
+ * multiples of; 0 where there is none.
+ */
+double ww_step_seen(const double *v, size_t n);
+
+#endif
