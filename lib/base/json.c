@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Length of a well-formed UTF-8 sequence (RFC 3629) at p, 0 if there is none. */
-static size_t utf8_len(const unsigned char *p, size_t n)
+size_t ww_utf8_len(const unsigned char *p, size_t n)
 {
 	static const struct {
 		unsigned char lo, hi, second_lo, second_hi, len;
@@ -35,7 +34,7 @@ void ww_str_json(struct ww_str *s, const char *text, size_t n)
 
 	ww_str_add(s, "\"");
 	for (size_t i = 0; i < n;) {
-		size_t len = utf8_len(p + i, n - i);
+		size_t len = ww_utf8_len(p + i, n - i);
 
 		if (len == 0) {
 			ww_str_add(s, "\\ufffd");
