@@ -4,12 +4,11 @@
  * trace (energy_read.c), adds them up (integral.c, counter.c) and evaluates
  * (figures.c, remarks.c).
  */
+#include "analysis/series.h"
 #include "analysis/stat.h"
 #include "base/str.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 static char *keep(struct ww_stat *s, int *rc, const char *text)
 {
@@ -28,76 +27,11 @@ static char *keep(struct ww_stat *s, int *rc, const char *text)
 	return copy;
 }
 
-/* What holds for several channels alike is said once. */
-void ww_stat_say(struct ww_stat *s, int *rc, const char *fmt, ...)
-{
-	char **v = realloc(s->note, (s->notes + 1) * sizeof(*v));
-	va_list ap;
-	int n;
-
-	if (!v) {
-		*rc = -ENOMEM;
-		return;
-	}
-	s->note = v;
-	va_start(ap, fmt);
-	n = vasprintf(&v[s->notes], fmt, ap);
-	va_end(ap);
-	if (n < 0) {
-		*rc = -ENOMEM;
-		return;
-	}
-	for (size_t i = 0; i < s->notes; i++) {
-		if (strcmp(v[i], v[s->notes]) == 0) {
-			free(v[s->notes]);
-			return;
-		}
-	}
-	s->notes++;
-}
-
-static int by_lo(const void *a, const void *b)
-{
-	const struct ww_interval *x = a, *y = b;
-
-	if (x->lo_ns != y->lo_ns)
-		return x->lo_ns < y->lo_ns ? -1 : 1;
-	return (x->hi_ns > y->hi_ns) - (x->hi_ns < y->hi_ns);
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
-}
-
-/* The source's recorded gaps, in order, those that overlap joined. */
-static int load_gaps(struct ww_stat_reading *r)
-{
-	size_t all = ww_trace_gap_count(r->trace), n = 0;
-
-	r->gap = calloc(all + 1, sizeof(*r->gap));
-	if (!r->gap)
-		return -ENOMEM;
-	for (size_t i = 0; i < all; i++) {
-		const struct ww_gap *g = ww_trace_gap(r->trace, i);
-
-		if (g->source == r->info->id && ww_iv_ok(g->t))
-			r->gap[n++] = g->t;
-	}
-	qsort(r->gap, n, sizeof(*r->gap), by_lo);
-	for (size_t i = 0; i < n; i++) {
-		struct ww_interval *last = r->gaps ? &r->gap[r->gaps - 1] : NULL;
-
-		if (last && r->gap[i].lo_ns < last->hi_ns) {
-			if (r->gap[i].hi_ns > last->hi_ns)
-				last->hi_ns = r->gap[i].hi_ns;
-		} else {
-			r->gap[r->gaps++] = r->gap[i];
-		}
-	}
-	return 0;
 }
 
 /* Resets that the driver told of. */
@@ -224,7 +158,7 @@ static int set_up(struct ww_stat_reading *r, struct ww_interval window)
 	for (size_t k = 0; k < r->channels; k++)
 		if (is_power(&r->channel[k]->info))
 			find_register(r, r->channel[k]);
-	rc = load_gaps(r);
+	rc = ww_source_gaps(r->trace, r->info->id, &r->gap, &r->gaps);
 	return rc == 0 ? load_resets(r) : rc;
 }
 
@@ -285,21 +219,15 @@ static int add_source(struct ww_stat *s, struct ww_trace *t, const struct ww_sou
 static int describe(struct ww_stat *s, struct ww_trace *t, struct ww_interval window)
 {
 	struct ww_interval span = ww_trace_span(t);
-	const char *zone = ww_trace_meta(t, "bench.timezone"), *offset;
 	int rc = 0;
 
 	s->channel = calloc(ww_trace_channel_count(t) + 1, sizeof(*s->channel));
 	s->extra = calloc(ww_trace_channel_count(t) + 1, sizeof(*s->extra));
-	s->zone = keep(s, &rc, zone ? zone : "");
-	offset = ww_trace_meta(t, "bench.utc_offset_s");
-	if (offset)
-		s->offset_s = (int32_t)strtol(offset, NULL, 10);
-	s->has_offset = offset != NULL;
+	ww_wall_read(&s->wall, t);
 	if (!s->channel || !s->extra)
 		return -ENOMEM;
 	if (!ww_iv_ok(span))
 		return rc;
-	s->has_wall = ww_trace_wall(t, span.lo_ns, &s->start_real_ns) == 0;
 	s->to_s = ((double)span.hi_ns - (double)span.lo_ns) / 1e9;
 	if (window.lo_ns != WW_TIME_MIN)
 		s->from_s = ((double)window.lo_ns - (double)span.lo_ns) / 1e9;
@@ -347,18 +275,16 @@ const struct ww_channel_stat *ww_stat_at(const struct ww_stat *s, size_t i)
 
 const char *ww_stat_note(const struct ww_stat *s, size_t i)
 {
-	return i < s->notes ? s->note[i] : NULL;
+	return ww_note_at(&s->notes, i);
 }
 
 void ww_stat_free(struct ww_stat *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->notes; i++)
-		free(s->note[i]);
 	for (size_t i = 0; i < s->texts; i++)
 		free(s->text[i]);
-	free(s->note);
+	ww_notes_free(&s->notes);
 	free(s->text);
 	free(s->channel);
 	free(s->extra);

@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* ww_stat: the rows of one source, pulled from the trace and handed on. */
+#include "analysis/series.h"
 #include "analysis/stat.h"
 
 #include <math.h>
 
 #define PREFIX	    512 /* rows from which the usual interval is taken */
 #define CHUNK	    1024
-#define GAP_PERIODS 2.5
-#define FAR	    (INT64_C(1) << 62)
-
-/*
- * When a row was measured. Several that were read at once, after the recorder or
- * the line had stalled, have wide intervals that overlap: the meter took them at
- * its own pace.
- */
-static int64_t place(const struct ww_source_info *src, int64_t before, int64_t lo, int64_t hi)
-{
-	int64_t next;
-
-	if (src->period_ns <= 0 || before == -FAR ||
-	    (double)hi - (double)lo <= (double)src->period_ns)
-		return ww_iv_mid((struct ww_interval){lo, hi});
-	next = ww_add_sat(before, src->period_ns);
-	return next < lo ? lo : next > hi ? hi : next;
-}
+#define GAP_PERIODS WW_GAP_PERIODS
+#define FAR	    WW_READING_FAR
 
 /* Readings of a channel in the trace's first rows. */
 struct prefix {
@@ -86,7 +71,7 @@ static int read_prefix(struct ww_stat_reading *r, size_t k, struct prefix *p, st
 	while (rc >= 0 && p->n < PREFIX && seen < 64 * PREFIX &&
 	       (rc = ww_cursor_next(c, &b, err)) > 0)
 		for (size_t i = 0; i < b.n && p->n < PREFIX && seen < 64 * PREFIX; i++, seen++) {
-			t = place(r->info, t, b.lo_ns[i], b.hi_ns[i]);
+			t = ww_reading_place(r->info, t, b.lo_ns[i], b.hi_ns[i]);
 			note_row(p, &b, k, i, t);
 		}
 	ww_cursor_close(c);
@@ -218,7 +203,7 @@ static void feed(struct ww_stat_reading *r, const struct ww_batch *b)
 		struct ww_rows rows = {n, t, b->lo_ns + at, b->hi_ns + at};
 
 		for (size_t i = 0; i < n; i++) {
-			int64_t mid = place(r->info, r->t, rows.lo[i], rows.hi[i]);
+			int64_t mid = ww_reading_place(r->info, r->t, rows.lo[i], rows.hi[i]);
 
 			/* Within 146 years of the axis' zero no difference overflows. */
 			if (mid > r->t && mid < FAR)

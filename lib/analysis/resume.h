@@ -8,6 +8,7 @@
 #ifndef WW_ANALYSIS_RESUME_H
 #define WW_ANALYSIS_RESUME_H
 
+#include "base/notes.h"
 #include "base/base.h"
 #include "base/str.h"
 #include "text/beat.h"
@@ -25,12 +26,7 @@
 int ww_grow(void *p, size_t *cap, size_t n, size_t size, struct ww_error *err);
 
 /* Sentences, each once. */
-struct ww_notes {
-	char **p;
-	size_t n, cap;
-};
-int ww_notes_add(struct ww_notes *v, struct ww_error *err, const char *fmt, ...) WW_PRINTF(3, 4);
-void ww_notes_free(struct ww_notes *v);
+#define ww_notes_add(v, err, ...) (ww_note(v, __VA_ARGS__), (v)->bad ? ww_fail_nomem(err) : 0)
 
 /* --------------------------------------------------------------- statistics */
 

@@ -28,7 +28,7 @@ int ww_resume_dut_at(const struct ww_resume *r, size_t i, const char **key, cons
 
 const char *ww_resume_note(const struct ww_resume *r, size_t i)
 {
-	return i < r->notes.n ? r->notes.p[i] : NULL;
+	return i < r->notes.n ? r->notes.note[i] : NULL;
 }
 
 const char *ww_event_name(int event)

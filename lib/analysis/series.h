@@ -26,7 +26,7 @@ struct ww_series {
 	size_t n;		/* readings with a value; missing ones are left out */
 	uint64_t missing;	/* rows without one, over- and under-range included */
 	int64_t *t_ns;		/* [n] on the axis: end of what the reading covers, never falls */
-	int64_t *lo_ns, *hi_ns; /* [n] surely in here */
+	int64_t *lo_ns, *hi_ns; /* [n] all that it covers surely lies in here */
 	double *v;		/* [n] in the unit; power in W whatever the unit was */
 	uint8_t *hole; /* [n] 1: a gap lies before this reading (recorded, or > 2.5 periods) */
 	size_t holes;
@@ -53,5 +53,18 @@ static inline double ww_series_s(const struct ww_series *s, int64_t t_ns)
  * multiples of; 0 where there is none.
  */
 double ww_step_seen(const double *v, size_t n);
+
+/* Intervals between readings of more than so many periods are gaps. */
+#define WW_GAP_PERIODS 2.5
+#define WW_READING_FAR (INT64_C(1) << 62)
+/*
+ * When a row that arrived in [lo, hi] was measured, the one before at `before`
+ * (-WW_READING_FAR: none). Several that were read at once, after the recorder or the
+ * line had stalled, have wide intervals that overlap: the meter took them at its own
+ * pace.
+ */
+int64_t ww_reading_place(const struct ww_source_info *src, int64_t before, int64_t lo, int64_t hi);
+/* A source's recorded gaps, in order, those that overlap joined; *gap is malloc'ed. -ENOMEM */
+int ww_source_gaps(const struct ww_trace *t, uint32_t source, struct ww_interval **gap, size_t *n);
 
 #endif

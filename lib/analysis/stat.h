@@ -4,6 +4,8 @@
 #define WW_ANALYSIS_STAT_H
 
 #include "analysis/integral.h"
+#include "analysis/wall.h"
+#include "base/notes.h"
 
 /* What a report says beyond the public figures of a channel. */
 struct ww_stat_extra {
@@ -18,15 +20,10 @@ struct ww_stat {
 	struct ww_channel_stat *channel;
 	struct ww_stat_extra *extra;
 	size_t channels;
-	char **note;
-	size_t notes;
+	struct ww_notes notes;
 	char **text; /* names, quantities and units of the channels */
 	size_t texts;
-	bool has_wall;
-	int64_t start_real_ns; /* wall time of the first record */
-	const char *zone;      /* meta "bench.timezone", "" unknown */
-	bool has_offset;
-	int32_t offset_s;    /* of the bench's zone from UTC */
+	struct ww_wall wall; /* of the first record */
 	double from_s, to_s; /* window, since the first record */
 };
 
@@ -85,7 +82,8 @@ double ww_power_joules(const char *unit);
 double ww_energy_joules(const char *unit);
 
 /* A note; a failed allocation is kept in *rc. */
-void ww_stat_say(struct ww_stat *s, int *rc, const char *fmt, ...) WW_PRINTF(3, 4);
+#define ww_stat_say(s, rc, ...)                                                                    \
+	(ww_note(&(s)->notes, __VA_ARGS__), *(rc) = (s)->notes.bad ? -ENOMEM : *(rc))
 
 /* Figures and their uncertainties from what was read. */
 void ww_stat_figures(const struct ww_stat_channel *c, struct ww_channel_stat *out,

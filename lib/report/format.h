@@ -36,6 +36,8 @@ void ww_put_percent(struct ww_str *s, double part);
 int ww_plain_decimals(double v);
 /* Text broken between words to `width` columns; further lines indented. */
 void ww_put_wrapped(struct ww_str *s, const char *text, size_t indent, size_t width);
+/* One item "- ...", broken at 80 columns. */
+void ww_put_note(struct ww_str *s, const char *text);
 /* Each note as an item "- ...", broken at 80 columns, an empty line before the first. */
 void ww_put_notes(struct ww_str *s, const struct ww_notes *l);
 /* "start 2026-11-30T14:16:51.250+01:00 (Europe/Berlin)" and a newline. */

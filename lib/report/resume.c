@@ -290,7 +290,7 @@ static void json_report(struct ww_str *s, const struct ww_resume *r)
 	json_clock(&j, r);
 	ww_json_open(&j, "notes", '[');
 	for (size_t i = 0; i < r->notes.n; i++)
-		ww_json_text(&j, NULL, r->notes.p[i]);
+		ww_json_text(&j, NULL, r->notes.note[i]);
 	ww_json_close(&j, ']');
 	ww_json_close(&j, '}');
 	ww_str_add(s, "\n");

@@ -320,6 +320,6 @@ int ww_resume_text(struct ww_str *s, const struct ww_resume *r, struct ww_error 
 	if (r->cycles && r->notes.n)
 		ww_str_add(s, "\n");
 	for (size_t i = 0; i < r->notes.n; i++)
-		add_wrapped(s, 2, "note: ", r->notes.p[i]);
+		add_wrapped(s, 2, "note: ", r->notes.note[i]);
 	return rc;
 }
