@@ -834,6 +834,141 @@ WW_API void ww_steps_free(struct ww_steps *s);
 
 /* ------------------------------------------------------------- attribution */
 /* ------------------------------------------------- runs of a command, A and B */
+
+/**
+ * Marks by which a trace tells of runs. The text holds words `key=value`, divided by
+ * spaces, a space or a per cent sign in a value written as %20 and %25; `command=` is the
+ * last and takes the rest as it is. See pwrlog-run(1).
+ */
+#define WW_MARK_RUN_START    "run-start"    /* run=3 round=2 variant=A repeat=1 command=... */
+#define WW_MARK_RUN_END	     "run-end"	    /* run=3 exit=0 (or signal=9) cpu_s=1.25 */
+#define WW_MARK_RUN_WORK     "run-work"	    /* run=3 amount=2e9 (or rate=3e8) u=0 unit=B */
+#define WW_MARK_BASELINE     "baseline"	    /* from here on nothing runs ... */
+#define WW_MARK_BASELINE_END "baseline-end" /* ... until here */
+
+/** Runs of one or more commands (variants) while a meter was read. */
+struct ww_runs;
+
+struct ww_runs_options {
+	size_t size;
+	const char *channel; /**< "meter.power"; NULL: the only channel of active power */
+	int32_t failed;	     /**< 1: runs whose command failed count in the summaries, too */
+	int32_t reserved;
+};
+
+/** One run. NaN: not known; `why` and `work_why` say why. */
+struct ww_run {
+	uint32_t n;	     /**< from 1, in the order of time */
+	uint32_t round;	     /**< from 1: runs of one round were interleaved and are pairs */
+	uint32_t variant;    /**< index for ww_runs_variant() */
+	uint32_t repeat;     /**< how often the command was run inside of it, one after the other */
+	const char *label;   /**< of the variant: "A", "level=3"; "" where there is only one */
+	const char *command; /**< as it was run */
+	int32_t warmup;	     /**< 1: never counts */
+	int32_t status;	     /**< exit status; -1: it did not exit by itself */
+	int32_t signal;	     /**< that ended it; 0 none; -1: its end is not in the trace */
+	int32_t used;	     /**< 1: counts in its variant's summary */
+	struct ww_interval start; /**< when it began: surely in here */
+	struct ww_interval end;	  /**< and ended; lo > hi: not in the trace */
+	struct ww_quantity duration_s;
+	double cpu_s;			 /**< processor time, user and system */
+	struct ww_quantity gross_J;	 /**< all that was drawn from start to end */
+	struct ww_quantity marginal_J;	 /**< above the baseline: E - T (b0 + b1)/2 */
+	struct ww_quantity mean_W;	 /**< gross_J / duration_s */
+	double peak_W;			 /**< greatest reading in it */
+	struct ww_quantity before_W;	 /**< baseline before it */
+	struct ww_quantity after_W;	 /**< and after it */
+	double coverage;		 /**< part of its time that was read; 0..1 */
+	double edges_J;			 /**< part of gross_J that is due to readings cut by
+					      start and end */
+	double gross_own_u;		 /**< part of gross_J.u that is this run's own, and not the
+					      meter's accuracy, which all runs share */
+	double marginal_own_u;		 /**< likewise of marginal_J.u */
+	struct ww_quantity work;	 /**< work done, in work_unit */
+	const char *work_unit;		 /**< "B", "frames"; "" none */
+	struct ww_quantity gross_per;	 /**< J for a unit of work */
+	struct ww_quantity marginal_per; /**< likewise, above the baseline */
+	struct ww_quantity time_per;	 /**< s for a unit of work */
+	const char *why;      /**< why an energy is not given, or why it does not count */
+	const char *work_why; /**< why the work is not given */
+};
+
+/** All runs of a variant that count. u holds their scatter, and what they share. */
+struct ww_run_variant {
+	const char *label;
+	const char *command;
+	const char *work_unit;
+	uint64_t runs;	    /**< in the trace, without those to warm up */
+	uint64_t failed;    /**< of these, whose command failed or was stopped */
+	uint64_t no_energy; /**< of these, whose energy is not known */
+	uint64_t n;	    /**< that count */
+	struct ww_quantity duration_s, gross_J, marginal_J, mean_W, work;
+	struct ww_quantity gross_per, marginal_per, time_per; /**< ratios of means */
+	double duration_sd, gross_sd, marginal_sd; /**< standard deviation from run to run */
+	double peak_W;				   /**< greatest of all */
+};
+
+/** The meter that the energies come from. */
+struct ww_runs_meter {
+	const char *channel; /**< "meter.power" */
+	int32_t semantics;   /**< enum ww_semantics */
+	int32_t reserved;
+	double period_s;   /**< usual time between readings */
+	double window_s;   /**< that a reading covers */
+	double resolution; /**< W; 0 unknown */
+	double gain_u;	   /**< standard uncertainty of its gain, as a fraction; NaN unknown */
+	double offset_u;   /**< of its offset, W; NaN unknown */
+};
+
+/** Find the runs and their energies, as ww_stat_new() integrates. See pwrlog-run(1). */
+WW_API int ww_runs_new(struct ww_trace *t, const struct ww_runs_options *opt, struct ww_runs **out,
+		       struct ww_error *err);
+WW_API size_t ww_runs_count(const struct ww_runs *r);
+/** In the order of time. NULL past the end. */
+WW_API const struct ww_run *ww_runs_at(const struct ww_runs *r, size_t i);
+/** In the order in which they first ran. NULL past the end. */
+WW_API const struct ww_run_variant *ww_runs_variant(const struct ww_runs *r, size_t i);
+WW_API const struct ww_runs_meter *ww_runs_meter(const struct ww_runs *r);
+/** i-th note, NULL past the end. */
+WW_API const char *ww_runs_note(const struct ww_runs *r, size_t i);
+WW_API void ww_runs_free(struct ww_runs *r);
+
+/**
+ * Finds in the output of a command how much work it did. A pure parser: bytes in,
+ * an amount out, whatever they were cut into.
+ */
+struct ww_work;
+
+/** What was found. */
+struct ww_work_found {
+	int32_t kind; /**< enum ww_work_kind */
+	int32_t reserved;
+	uint64_t lines;	  /**< of output that said so */
+	double value;	  /**< amount, or amount in a second */
+	double u;	  /**< standard uncertainty of value from its last digit; 0 a count */
+	const char *unit; /**< "B", "frames", "block"; without "/s" */
+	const char *why;  /**< why there is none, "" otherwise */
+};
+enum ww_work_kind {
+	WW_WORK_NONE = 0,
+	WW_WORK_AMOUNT = 1, /**< the sum of all that were found */
+	WW_WORK_RATE = 2    /**< throughput: the mean of all that were found */
+};
+
+/**
+ * @param what  "openssl", "hdparm", "dd", "rsync", "nbench", or a POSIX extended regular
+ *              expression whose first group is the number and whose second, if there is
+ *              one, the unit
+ */
+WW_API int ww_work_new(const char *what, struct ww_work **out, struct ww_error *err);
+/** Next piece of output. Never fails: lines longer than 4095 bytes are cut. */
+WW_API void ww_work_feed(struct ww_work *w, const char *data, size_t n);
+/** What was found up to now; a last line without its newline counts. Lent by w. */
+WW_API void ww_work_get(struct ww_work *w, struct ww_work_found *out);
+/** Forget the output: the next run begins. */
+WW_API void ww_work_reset(struct ww_work *w);
+WW_API void ww_work_free(struct ww_work *w);
+
 /* ----------------------------------------------------------------- standby */
 /* ------------------------------------------------------- runtime of a battery */
 /* ------------------------------------------------------------ suspend model */
@@ -850,6 +985,7 @@ enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
 WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struct ww_error *err);
+WW_API int ww_runs_report(const struct ww_runs *r, int form, char **out, struct ww_error *err);
 /** What a trace is: environment, sources, channels, counts, marks, gaps. */
 WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);
 /** What ww_list and the drivers of the build say. */

@@ -108,6 +108,11 @@ const char *ww_features(void)
 	X(ww_stall)                                                                                \
 	X(ww_cycle)                                                                                \
 	X(ww_latency_summary)                                                                      \
+	X(ww_runs_options)                                                                         \
+	X(ww_run)                                                                                  \
+	X(ww_run_variant)                                                                          \
+	X(ww_runs_meter)                                                                           \
+	X(ww_work_found)                                                                           \
 	X(ww_export_options)
 
 size_t ww_sizeof(const char *structure)
