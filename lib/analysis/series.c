@@ -155,9 +155,9 @@ double ww_step_seen(const double *v, size_t n)
 	if (m < 3)
 		return 0;
 	qsort(d, m, sizeof(*d), ww_cmp_double);
-	least = d[m / 100]; /* one that is misread or computed is no step */
+	least = d[m / 20]; /* one that is misread or computed is no step */
 	/* The step may be a part of every difference that occurred: 2 and 3 are steps of 1. */
-	for (int part = 1; part <= 10; part++)
+	for (int part = 1; part <= 20; part++)
 		if (multiples(v, n, stride, least / part))
 			return least / part;
 	return 0;
