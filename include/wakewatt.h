@@ -970,6 +970,115 @@ WW_API void ww_work_reset(struct ww_work *w);
 WW_API void ww_work_free(struct ww_work *w);
 
 /* ----------------------------------------------------------------- standby */
+
+/**
+ * Power in a standby mode by the procedures of IEC 62301 and by an older computer
+ * specification. The figures of the standard are as commonly quoted: check them against
+ * its text before anything is claimed. See pwrlog-standby(1).
+ */
+struct ww_standby;
+
+enum ww_standby_procedure {
+	WW_STANDBY_SAMPLING = 0,  /**< edition 2: readings at most 1 s apart, slope of a line */
+	WW_STANDBY_AVERAGE = 1,	  /**< edition 2: two comparison periods after a warm-up */
+	WW_STANDBY_DIRECT = 2,	  /**< edition 2: two readings after a warm-up */
+	WW_STANDBY_EDITION1 = 3,  /**< edition 1: within 5 % over 5 min, else energy over time */
+	WW_STANDBY_ENERGYSTAR = 4 /**< 15 min after `from`, mean of 5 min */
+};
+
+/** Options; 0 (or NULL) means not given in every member. */
+struct ww_standby_options {
+	size_t size;
+	const char *channel; /**< "meter.power"; NULL: the only channel of active power */
+	int64_t from_ns;     /**< on the axis: when the mode was entered; 0: first record */
+	int64_t to_ns;	     /**< 0 or WW_TIME_MAX: to the last */
+	int32_t procedure;   /**< enum ww_standby_procedure */
+	int32_t reserved;
+	double limit_watts;  /**< limit to be compared with */
+	double crest;	     /**< crest factor of the current */
+	double power_factor; /**< 0..1 */
+	double acc_abs;	     /**< bound of the meter's error, W, instead of the trace's */
+	double acc_rel;	     /**< the same as a fraction of the reading, beside acc_abs */
+	double supply_volts; /**< nominal voltage; 0: 230 or 115, whichever was nearer */
+	double supply_hz;    /**< nominal frequency; 0: 50 or 60, whichever was nearer */
+	double ambient_degC; /**< temperature of the room, if somebody read it */
+};
+
+enum ww_standby_verdict {
+	WW_STANDBY_STABLE = 0,
+	WW_STANDBY_NOT_STABLE = 1,
+	WW_STANDBY_NOT_RESOLVED = 2, /**< the readings cannot tell: 2 u exceeds the limit */
+	WW_STANDBY_TOO_SHORT = 3,    /**< the procedure needs a longer trace */
+	WW_STANDBY_NO_TEST = 4	     /**< the procedure has no test of stability */
+};
+
+enum ww_standby_standing {
+	WW_STANDBY_INFORMATIVE = 0, /**< informative, not compliant: see the clauses */
+	WW_STANDBY_NOT_SHOWN = 1,   /**< nothing was seen broken, but not all was observed */
+	WW_STANDBY_AS_OBSERVED = 2  /**< every clause was observed and met */
+};
+
+/** Figures. NaN: not known. Times in s after the trace's first record. */
+struct ww_standby_result {
+	int32_t procedure;   /**< enum ww_standby_procedure */
+	int32_t verdict;     /**< enum ww_standby_verdict */
+	int32_t standing;    /**< enum ww_standby_standing */
+	int32_t under;	     /**< limit: 1 kept (value + U), 0 not resolved, -1 exceeded; -2 none */
+	double begin_s;	     /**< when the mode was entered */
+	double from_s, to_s; /**< stretch of the result */
+	double tested_s;     /**< length at which the verdict fell, from begin_s */
+	double lucky_s;	     /**< length at which the slope first passed unresolved */
+	uint64_t n;	     /**< readings in the stretch, after averaging to 1 s */
+	struct ww_quantity watts;
+	double u_noise, u_resolution, u_accuracy; /**< budget of watts.u, W */
+	double expanded;			  /**< 2 u, W; NaN without an accuracy */
+	double expanded_limit;			  /**< what the procedure allows, W */
+	double dof;				  /**< effective, of u_noise; INFINITY: many */
+	struct ww_quantity slope;		  /**< W/h */
+	double slope_limit;			  /**< W/h */
+	double variation;			  /**< edition 1: (max - min)/mean over the 5 min */
+	double interval_s; /**< longest interval between readings in the stretch */
+	double period_s;   /**< of the mode's cycles; NaN: none */
+	uint64_t cycles;   /**< whole ones in the stretch */
+	double crest, power_factor, mcr;
+	double volts, hz, thd, volts_crest; /**< supply: means over the stretch; thd a fraction */
+	double limit_watts;
+};
+
+enum ww_clause_state {
+	WW_CLAUSE_MET = 0,
+	WW_CLAUSE_NOT_MET = 1,
+	WW_CLAUSE_NOT_RESOLVED = 2,
+	WW_CLAUSE_NOT_OBSERVED = 3
+};
+
+/** A requirement, what was measured of it, and whether it was met. */
+struct ww_clause {
+	const char *name;	 /**< "stability" */
+	const char *requirement; /**< "slope below 10 mW/h" */
+	const char *measured;	 /**< "0.9 +- 1.7 mW/h"; "" not observed */
+	int32_t state;		 /**< enum ww_clause_state */
+	int32_t given;		 /**< 1: by the caller, not by the trace */
+};
+
+/**
+ * A trace that still grows is judged as far as it goes: TOO_SHORT, NOT_STABLE and
+ * NOT_RESOLVED may then still become STABLE, which stays. A stretch of one
+ * trace gives the same figures however much follows.
+ */
+WW_API int ww_standby_new(struct ww_trace *t, const struct ww_standby_options *opt,
+			  struct ww_standby **out, struct ww_error *err);
+WW_API const struct ww_standby_result *ww_standby_get(const struct ww_standby *s);
+/** i-th clause, NULL past the end. */
+WW_API const struct ww_clause *ww_standby_clause(const struct ww_standby *s, size_t i);
+/** i-th note, NULL past the end. */
+WW_API const char *ww_standby_note(const struct ww_standby *s, size_t i);
+WW_API void ww_standby_free(struct ww_standby *s);
+/** Names as in reports ("stable", "not resolved"); NULL out of range. */
+WW_API const char *ww_standby_verdict_name(int verdict);
+WW_API const char *ww_standby_standing_name(int standing);
+WW_API const char *ww_clause_state_name(int state);
+
 /* ------------------------------------------------------- runtime of a battery */
 /* ------------------------------------------------------------ suspend model */
 
@@ -985,6 +1094,8 @@ enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
 WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struct ww_error *err);
+WW_API int ww_standby_report(const struct ww_standby *s, int form, char **out,
+			     struct ww_error *err);
 WW_API int ww_runs_report(const struct ww_runs *r, int form, char **out, struct ww_error *err);
 /** What a trace is: environment, sources, channels, counts, marks, gaps. */
 WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);

@@ -113,6 +113,9 @@ const char *ww_features(void)
 	X(ww_run_variant)                                                                          \
 	X(ww_runs_meter)                                                                           \
 	X(ww_work_found)                                                                           \
+	X(ww_standby_options)                                                                      \
+	X(ww_standby_result)                                                                       \
+	X(ww_clause)                                                                               \
 	X(ww_export_options)
 
 size_t ww_sizeof(const char *structure)
