@@ -180,7 +180,7 @@ static double score(const struct sample *s, const struct ww_csv *d)
 			mode = n;
 	all = good[mode] / (double)(s->lines - from);
 	if (mode == 1)
-		all /= 2; /* any text is one field */
+		all = d->sep == (d->comma ? ';' : ',') ? all / 2 : 0; /* any text is one field */
 	if (from > 0 && ww_csv_split(d, s->line[0], s->n[0], f, WW_CSV_FIELDS) != mode)
 		all *= 0.9;
 	return all;
@@ -190,7 +190,7 @@ struct ww_csv ww_csv_guess(const char *text, size_t n)
 {
 	static const char seps[] = {'\t', ';', ',', '|', ' '};
 	struct ww_csv best = {',', false};
-	double most = 0;
+	double most = 0; /* ties: the first of the list */
 	struct sample s;
 	size_t bom = ww_csv_bom(text, n);
 

@@ -168,7 +168,7 @@ static void dialects(void **state)
 	guess("10/06/2012 00:00:09;79;79\r\n10/06/2012 00:00:14;79;79\r\n", ';', false);
 	guess("2020-01-01 12:00:00,13.5\n2020-01-01 12:00:01,13.5\n", ',', false);
 	guess("t,W\n\"0,5\",\"12,5\"\n\"1,5\",\"12,25\"\n", ',', true);
-	guess("p_W\n-0.80\n-0.10\n", ';', false);
+	guess("p_W\n-0.80\n-0.10\n", ',', false);
 	guess("\xef\xbb\xbf# x\n\nt|W\n1|2\n2|3\n", '|', false);
 	guess("+box; 1,5\n+monitor; 2,5\n", ';', true);
 	guess("all unplugged, 1\n+box, 13\n+monitor, 40.5\n", ',', false);
