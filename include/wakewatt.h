@@ -448,6 +448,48 @@ WW_API int64_t ww_trace_read(struct ww_trace *t, uint32_t channel, int64_t from_
 
 /* ------------------------------------------------- files of other programs */
 
+/**
+ * Files of other programs become traces in memory, so that every analysis, export and
+ * report takes them as they are: tables of values in any dialect (CSV), logs of
+ * analysers and of other tools. wakewatt-formats(7) lists them and what is assumed.
+ */
+struct ww_import_options {
+	size_t size;
+	const char *format; /**< a name of ww_import_format_at(); NULL: found by content */
+	double rate_hz;	    /**< rows a second where the file has no times; 0: that is an error */
+	double resolution;  /**< smallest step of the readings in their unit (W); 0: found */
+	const char *unit;   /**< of columns that do not tell theirs: "W", "mW", "A"; NULL: W
+			       where that is usual, else an error */
+	int32_t offset_s;   /**< local times without a zone: seconds east of UTC, ... */
+	int32_t has_offset; /**< ... if this is 1; else they are taken as UTC, and that is noted */
+};
+
+/**
+ * Open a trace as ww_trace_open() does (a file, one still growing, "-" for a stream), or
+ * a file of another program as a closed trace in memory. A file of neither kind gives
+ * -EINVAL with what it looks like and what is taken.
+ * The axis: a file with times of day begins at 0 with an anchor there, so that its wall
+ * time is known; other times are the file's own, 0 where it has none, without anchors.
+ * @param opt  may be NULL
+ */
+WW_API int ww_import_open(const char *path, const struct ww_import_options *opt,
+			  struct ww_trace **out, struct ww_error *err);
+/** Name of the format that a trace was imported from (also a stored one), NULL: recorded. */
+WW_API const char *ww_import_name(const struct ww_trace *t);
+/**
+ * i-th sentence on what the import assumed, mended or left out; NULL past the end.
+ * Reports repeat them among their notes.
+ */
+WW_API const char *ww_import_note(const struct ww_trace *t, size_t i);
+
+/** A format that can be imported. */
+struct ww_import_format {
+	const char *name; /**< "csv" */
+	const char *what; /**< a line for people */
+};
+/** i from 0. NULL past the end. */
+WW_API const struct ww_import_format *ww_import_format_at(size_t i);
+
 /* ---------------------------------------------------------------- recording */
 
 /**
@@ -833,6 +875,207 @@ WW_API const char *ww_steps_note(const struct ww_steps *s, size_t i);
 WW_API void ww_steps_free(struct ww_steps *s);
 
 /* ------------------------------------------------------------- attribution */
+
+/**
+ * A meter's calibration: indication = offset + gain * power, fitted from loads whose
+ * power is known.
+ */
+struct ww_calibration;
+
+struct ww_calibration_options {
+	size_t size;
+	double resolution;  /**< smallest step the meter shows, W; 0: from the digits typed */
+	double reference_u; /**< standard uncertainty of references without their own, W */
+	const char *meter;  /**< what was calibrated, kept in the file; may be NULL */
+};
+
+struct ww_calibration_info {
+	struct ww_quantity offset; /**< W */
+	struct ww_quantity gain;
+	double cov; /**< covariance of the two, W */
+	double s;   /**< standard deviation of the readings around the line, W; NaN: two loads */
+	double resolution; /**< W; 0 unknown */
+	double lo, hi;	   /**< least and greatest known load, W */
+	double zero; /**< W the meter shows without a load beyond what the line says; NaN: not read
+		      */
+	double zero_u;
+	uint64_t n;	   /**< readings that the line rests on */
+	int32_t york;	   /**< 1: references are uncertain, both axes were fitted */
+	int32_t dead_zone; /**< 1: the reading without a load is off the line, and was left out */
+	const char *meter; /**< "" unknown */
+};
+
+/**
+ * Fit from a text with one load a line, "reference; reading", in W; either may have its
+ * uncertainty behind it ("25.0 ± 0.1": k = 2). Least squares, or York's fit (Am. J.
+ * Phys. 72, 367, 2004) where references are uncertain.
+ * @param name  of the text, for errors
+ */
+WW_API int ww_calibration_fit(const char *name, const char *text, size_t n,
+			      const struct ww_calibration_options *opt, struct ww_calibration **out,
+			      struct ww_error *err);
+/** Read what ww_calibration_report() gave as JSON. */
+WW_API int ww_calibration_read(const char *name, const char *text, size_t n,
+			       struct ww_calibration **out, struct ww_error *err);
+WW_API const struct ww_calibration_info *ww_calibration_get(const struct ww_calibration *c);
+/** Power, W, from a reading and its own standard uncertainty. */
+WW_API struct ww_quantity ww_calibration_correct(const struct ww_calibration *c,
+						 struct ww_quantity reading);
+WW_API const char *ww_calibration_note(const struct ww_calibration *c, size_t i);
+WW_API void ww_calibration_free(struct ww_calibration *c);
+
+/** Watts of each device, from readings in known states of on and off. */
+struct ww_attribute;
+
+struct ww_attribute_options {
+	size_t size;
+	int32_t offset_known; /**< 1: the meter shows `offset` too much, whatever is plugged in */
+	int32_t own_offsets;  /**< 1: each text or trace has an offset of its own */
+	struct ww_quantity offset; /**< W */
+	int32_t interactions; /**< 1: devices two by two may draw more or less than their sum */
+	int32_t drift;	      /**< 0: where times are known and it shows; 1 always; -1 never */
+	double resolution;    /**< smallest step the meter shows, W; 0: the trace's, or as typed */
+	double spec_abs;      /**< maker's bound +-a, W; 0 unknown */
+	double spec_rel;      /**< maker's bound as a part of the reading; 0 unknown */
+	const struct ww_calibration *calibration; /**< NULL: none; not needed later */
+	const char *channel;			  /**< of traces; NULL: the only one of power */
+	int64_t spike_ns;			  /**< as ww_steps_options */
+	const char *order; /**< "a,b,c": levels in this order too; NULL none */
+	/* What a saving is worth; see ww_saving. */
+	double hours_per_day; /**< 0: 24 */
+	double price;	      /**< of a kWh; 0 none */
+	double cost;	      /**< of what saves; 0 none */
+	const char *currency; /**< NULL or "": none */
+};
+
+/** One state of a device other than off. */
+struct ww_device {
+	const char *name;
+	const char *state;	  /**< "on", "standby" */
+	struct ww_quantity watts; /**< NaN: not estimable, or no reading */
+	int32_t estimable;
+	uint32_t group;	   /**< from 1: number of its inseparable group; 0 none */
+	uint64_t readings; /**< with it in this state */
+	double va;	   /**< volt-amperes as read with nothing else on; NaN: not read */
+	double pf;	   /**< power factor, likewise */
+};
+
+/** Devices that the readings do not tell apart. */
+struct ww_device_group {
+	size_t count;
+	const uint32_t *device; /**< indices for ww_attribute_device() */
+	int32_t with_offset;	/**< 1: the meter's offset is one of them */
+	int32_t reserved;
+	struct ww_quantity sum; /**< W; NaN where not even the sum is known */
+};
+
+/** A reading that would help, one or more toggles from the last state. */
+struct ww_device_next {
+	size_t on;		  /**< what is on in it */
+	const uint32_t *device;	  /**< [on] */
+	size_t separates;	  /**< what it would tell apart from others */
+	const uint32_t *separate; /**< [separates] */
+	uint32_t rank_gain;
+	uint32_t flips; /**< plugs to change from the last state */
+	double gain;	/**< log(1 + x'M^-1 x): what D-optimality ranks by */
+};
+
+/** A level of another order than that of the readings. */
+struct ww_device_level {
+	uint32_t device;	  /**< what was added */
+	int32_t synthetic;	  /**< 1: this state was never read: devices are taken to add */
+	struct ww_quantity watts; /**< of this and all before, without the meter's offset */
+	struct ww_quantity added; /**< of this one alone */
+};
+
+struct ww_attribute_info {
+	struct ww_quantity offset;	/**< the meter's, W; NaN not estimable */
+	struct ww_quantity total;	/**< all devices on, without the offset */
+	struct ww_quantity total_shown; /**< the same with it, as the meter would show it */
+	struct ww_quantity drift;	/**< W/h; NaN: none fitted */
+	double total_va;		/**< as read with everything on; NaN: not read */
+	double total_pf;
+	double chi2;  /**< of the fit, for the uncertainties as given */
+	double p;     /**< probability of a greater one; NaN without redundancy */
+	double birge; /**< sqrt(chi2/dof) */
+	double scale; /**< by which standard errors were multiplied, 1: they were not */
+	uint64_t dof;
+	uint64_t rank;
+	uint64_t readings; /**< used */
+	double resolution; /**< W; 0 unknown */
+};
+
+/** Two sets of devices compared: what the other one drew, less what this one draws. */
+struct ww_saving {
+	struct ww_quantity before, now; /**< W; NaN where the meter's offset is not known */
+	struct ww_quantity watts;
+	struct ww_quantity kwh_year;	  /**< of 365.25 days */
+	struct ww_quantity money_year;	  /**< NaN without a price */
+	struct ww_quantity payback_years; /**< NaN without a cost, or where nothing is saved */
+	double payback_ci[2];		  /**< 95 %; an end that is open is infinite */
+	double hours_per_day, price, cost;
+	const char *currency;
+};
+
+/** Which of two sets: that in use, or that which was before it. */
+enum ww_attribute_set { WW_SET_NOW = 0, WW_SET_BEFORE = 1 };
+
+WW_API int ww_attribute_new(const struct ww_attribute_options *opt, struct ww_attribute **out,
+			    struct ww_error *err);
+/**
+ * Readings from a typed table: one a line, either "what changed, reading" or a 0/1 column
+ * per device and one of watts; see pwrlog-attribute(1).
+ * @param name  of the text, for errors
+ * @param set   enum ww_attribute_set
+ */
+WW_API int ww_attribute_table(struct ww_attribute *a, int set, const char *name, const char *text,
+			      size_t n, struct ww_error *err);
+/** Readings from a trace's levels and its marks "+monitor", "-monitor", "monitor=standby". */
+WW_API int ww_attribute_trace(struct ww_attribute *a, int set, struct ww_trace *t,
+			      struct ww_error *err);
+/** Least squares over all that was added. Once; then the figures can be asked for. */
+WW_API int ww_attribute_solve(struct ww_attribute *a, struct ww_error *err);
+WW_API const struct ww_attribute_info *ww_attribute_get(const struct ww_attribute *a);
+/** NULL past the end, also of the functions below. Devices of WW_SET_NOW. */
+WW_API const struct ww_device *ww_attribute_device(const struct ww_attribute *a, size_t i);
+WW_API const struct ww_device_group *ww_attribute_group(const struct ww_attribute *a, size_t i);
+/** Best first. */
+WW_API const struct ww_device_next *ww_attribute_next(const struct ww_attribute *a, size_t i);
+WW_API const struct ww_device_level *ww_attribute_level(const struct ww_attribute *a, size_t i);
+/** NULL where nothing was added to WW_SET_BEFORE. */
+WW_API const struct ww_saving *ww_attribute_saving(const struct ww_attribute *a);
+WW_API const char *ww_attribute_note(const struct ww_attribute *a, size_t i);
+WW_API void ww_attribute_free(struct ww_attribute *a);
+
+/** States in which to read a meter so that each device is known best: a weighing design. */
+struct ww_plan;
+
+struct ww_plan_options {
+	size_t size;
+	uint32_t readings; /**< how many; 0: the fewest of a Hadamard design */
+	int32_t one_flip;  /**< 1: one plug is changed between two readings */
+	double reading_u;  /**< standard uncertainty of a reading, W; 0: 1 */
+};
+
+struct ww_plan_info {
+	size_t devices, readings;
+	double u;	   /**< greatest standard uncertainty of a device, W */
+	double u_bound;	   /**< Mood's bound, 2 u/sqrt N: no plan of so many readings does better */
+	double u_onebyone; /**< plugging one after the other: u sqrt 2 */
+	uint64_t flips;	   /**< plugs to change, all in all */
+	int32_t hadamard;  /**< 1: the bound is met */
+	int32_t reserved;
+};
+
+/** @param devices  "a,b,c"; names with commas in double quotes */
+WW_API int ww_plan_new(const char *devices, const struct ww_plan_options *opt, struct ww_plan **out,
+		       struct ww_error *err);
+WW_API const struct ww_plan_info *ww_plan_get(const struct ww_plan *p);
+WW_API const char *ww_plan_device(const struct ww_plan *p, size_t device);
+/** 1 on, 0 off; negative out of range. */
+WW_API int ww_plan_state(const struct ww_plan *p, size_t reading, size_t device);
+WW_API void ww_plan_free(struct ww_plan *p);
+
 /* ------------------------------------------------- runs of a command, A and B */
 
 /**
@@ -969,6 +1212,147 @@ WW_API void ww_work_get(struct ww_work *w, struct ww_work_found *out);
 WW_API void ww_work_reset(struct ww_work *w);
 WW_API void ww_work_free(struct ww_work *w);
 
+/* ------------------------------------------------------ comparison of sets */
+
+/**
+ * Numbers of other programs: one a line, columns of a CSV with labels or not, or the
+ * JSON of hyperfine. A pure parser.
+ */
+struct ww_numbers;
+
+struct ww_numbers_options {
+	size_t size;
+	const char *name;   /**< for messages: the file */
+	const char *column; /**< name or number (from 1) of the column of numbers, or several
+			       divided by commas, each a group; NULL: the only one there is */
+	const char *label;  /**< column whose texts divide the numbers into groups; NULL: none,
+			       or the only column that is no number */
+};
+
+/** Numbers that belong together. */
+struct ww_numbers_group {
+	const char *label;   /**< "" none */
+	const char *measure; /**< from the head of the column: "energy"; "" unknown */
+	const char *unit;    /**< "J"; "" unknown */
+	const double *value; /**< [n], in the order of lines; NaN: a run that failed */
+	const double *when;  /**< [n] number of the line or entry */
+	size_t n;
+};
+
+WW_API int ww_numbers_parse(const char *text, size_t n, const struct ww_numbers_options *opt,
+			    struct ww_numbers **out, struct ww_error *err);
+/** In the order in which they first appear. NULL past the end. */
+WW_API const struct ww_numbers_group *ww_numbers_at(const struct ww_numbers *x, size_t i);
+/** i-th note: what was assumed. NULL past the end. */
+WW_API const char *ww_numbers_note(const struct ww_numbers *x, size_t i);
+WW_API void ww_numbers_free(struct ww_numbers *x);
+
+/** Sets of values beside each other. */
+struct ww_compare;
+
+/** Values of one measure of one variant. */
+struct ww_compare_set {
+	const char *variant; /**< "A", "with engine" */
+	const char *measure; /**< "energy", "energy above baseline", "time", "mean power",
+				"energy per unit", ...: sets of one measure are compared */
+	const char *unit;
+	const double *value;  /**< [n]; NaN: a run that gave none, which counts as failed */
+	const double *when;   /**< [n] order in which they were measured; NULL: as they stand */
+	const uint32_t *pair; /**< [n] values with the same number in two sets are a pair; NULL */
+	size_t n;
+	/** d value / d offset of the meter: 1 for a reading, the mean time in s for an energy
+	    in J; 0: the offset has no part in it. */
+	double per_offset;
+	double per_gain; /**< 1: a gain of the meter is in it as a factor; 0: it is not (a time) */
+};
+
+struct ww_compare_options {
+	size_t size;
+	int32_t pairing;     /**< enum ww_pairing */
+	int32_t other_meter; /**< 1: the sets were measured with different meters */
+	double conf;	     /**< of the intervals; 0: .95 */
+	double power;	     /**< with which the smallest difference would be seen; 0: .8 */
+	double offset_u;     /**< standard uncertainty of the meter's offset; NaN or 0 unknown */
+	double gain_u;	     /**< of its gain, as a fraction; NaN or 0 unknown */
+	double resolution;   /**< of the values, in their unit; 0: as it shows in them */
+	const char *base;    /**< variant that the others are compared with; NULL: the first */
+};
+
+enum ww_pairing {
+	WW_PAIR_AUTO = 0, /**< where the sets have numbers of pairs */
+	WW_PAIR_YES = 1,  /**< k-th with k-th where they have none */
+	WW_PAIR_NO = 2
+};
+
+enum ww_verdict {
+	WW_VERDICT_NONE = 0,	  /**< too few values to tell anything */
+	WW_VERDICT_LESS = 1,	  /**< B is less than A */
+	WW_VERDICT_MORE = 2,	  /**< B is more than A */
+	WW_VERDICT_SAME = 3,	  /**< no difference seen: see `detectable` */
+	WW_VERDICT_UNRESOLVED = 4 /**< less than half a step of the values */
+};
+
+enum ww_compare_method {
+	WW_COMPARE_NONE = 0,
+	WW_COMPARE_PAIRED_LOG = 1, /**< Student's t of the pairs' log ratios */
+	WW_COMPARE_WELCH_LOG = 2,  /**< Welch's t of the logarithms */
+	WW_COMPARE_PAIRED = 3,	   /**< of differences, where a value is not above zero */
+	WW_COMPARE_WELCH = 4
+};
+
+/** B beside A in one measure. NaN: cannot be given. */
+struct ww_comparison {
+	const char *measure;
+	const char *unit;
+	const char *a, *b;		   /**< variants; a is the base */
+	uint64_t n_a, n_b;		   /**< values */
+	uint64_t failed_a, failed_b;	   /**< runs without a value */
+	uint64_t pairs;			   /**< 0: not paired */
+	struct ww_quantity mean_a, mean_b; /**< u: of the scatter from run to run alone */
+	double sd_a, sd_b;
+	int32_t method;	    /**< enum ww_compare_method */
+	int32_t verdict;    /**< enum ww_verdict */
+	double ratio;	    /**< b/a: geometric mean, or of the means */
+	double ratio_ci[2]; /**< with the meter's uncertainty */
+	double u_runs;	    /**< relative standard uncertainty of the ratio from the scatter */
+	double u_meter;	    /**< and from the meter (Type B): what does not cancel */
+	double df;	    /**< effective degrees of freedom of both */
+	struct ww_quantity difference; /**< b - a */
+	double difference_ci[2];
+	double p;		   /**< of "no difference", two-sided, by `method` */
+	double p_holm;		   /**< corrected for the number of variants (Holm) */
+	double signed_rank_p;	   /**< Wilcoxon's; NaN where not paired */
+	double mann_whitney_u;	   /**< pairs with b > a, ties half */
+	double mann_whitney_p;	   /**< exact with few values, ties included */
+	double brunner_munzel_p;   /**< NaN too where one set lies wholly above the other */
+	double shift, shift_ci[2]; /**< Hodges-Lehmann, and the interval of the rank test */
+	double cliffs_delta;	   /**< P(b > a) - P(b < a): -1 ... 1 */
+	double cohens_d;   /**< mean over standard deviation, of logarithms or differences */
+	double detectable; /**< the smallest relative difference that would have been seen */
+	double needed;	   /**< pairs (or runs of each) that would see half of it; NaN */
+};
+
+/** Compare each variant with the base in each measure. */
+WW_API int ww_compare_new(const struct ww_compare_set *set, size_t sets,
+			  const struct ww_compare_options *opt, struct ww_compare **out,
+			  struct ww_error *err);
+/**
+ * Compare runs: the variants of one or more traces, in gross energy, energy above the
+ * baseline, time, mean power and energy per unit of work. opt->offset_u and gain_u are
+ * the meter's own where they are 0.
+ * @param name  [n] what to call the runs of each; may be NULL
+ */
+WW_API int ww_compare_runs(const struct ww_runs *const *runs, const char *const *name, size_t n,
+			   const struct ww_compare_options *opt, struct ww_compare **out,
+			   struct ww_error *err);
+/** By measure, then by variant. NULL past the end. */
+WW_API const struct ww_comparison *ww_compare_at(const struct ww_compare *c, size_t i);
+/** "B uses 1.2 % less; 95 %: 1.1-1.4 %": what the i-th says. NULL past the end. */
+WW_API const char *ww_compare_sentence(const struct ww_compare *c, size_t i);
+/** i-th note, NULL past the end. */
+WW_API const char *ww_compare_note(const struct ww_compare *c, size_t i);
+WW_API void ww_compare_free(struct ww_compare *c);
+
 /* ----------------------------------------------------------------- standby */
 
 /**
@@ -1094,9 +1478,17 @@ enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
 WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struct ww_error *err);
+WW_API int ww_attribute_report(const struct ww_attribute *a, int form, char **out,
+			       struct ww_error *err);
+WW_API int ww_calibration_report(const struct ww_calibration *c, int form, char **out,
+				 struct ww_error *err);
+/** As text it is a table to be filled in, for ww_attribute_table(). */
+WW_API int ww_plan_report(const struct ww_plan *p, int form, char **out, struct ww_error *err);
 WW_API int ww_standby_report(const struct ww_standby *s, int form, char **out,
 			     struct ww_error *err);
 WW_API int ww_runs_report(const struct ww_runs *r, int form, char **out, struct ww_error *err);
+WW_API int ww_compare_report(const struct ww_compare *c, int form, char **out,
+			     struct ww_error *err);
 /** What a trace is: environment, sources, channels, counts, marks, gaps. */
 WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);
 /** What ww_list and the drivers of the build say. */

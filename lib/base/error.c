@@ -96,6 +96,8 @@ const char *ww_features(void)
 	X(ww_gap)                                                                                  \
 	X(ww_writer_options)                                                                       \
 	X(ww_batch)                                                                                \
+	X(ww_import_options)                                                                       \
+	X(ww_import_format)                                                                        \
 	X(ww_recorder_options)                                                                     \
 	X(ww_recorder_stats)                                                                       \
 	X(ww_live)                                                                                 \
@@ -108,6 +110,17 @@ const char *ww_features(void)
 	X(ww_stall)                                                                                \
 	X(ww_cycle)                                                                                \
 	X(ww_latency_summary)                                                                      \
+	X(ww_calibration_options)                                                                  \
+	X(ww_calibration_info)                                                                     \
+	X(ww_attribute_options)                                                                    \
+	X(ww_device)                                                                               \
+	X(ww_device_group)                                                                         \
+	X(ww_device_next)                                                                          \
+	X(ww_device_level)                                                                         \
+	X(ww_attribute_info)                                                                       \
+	X(ww_saving)                                                                               \
+	X(ww_plan_options)                                                                         \
+	X(ww_plan_info)                                                                            \
 	X(ww_runs_options)                                                                         \
 	X(ww_run)                                                                                  \
 	X(ww_run_variant)                                                                          \
@@ -116,6 +129,11 @@ const char *ww_features(void)
 	X(ww_standby_options)                                                                      \
 	X(ww_standby_result)                                                                       \
 	X(ww_clause)                                                                               \
+	X(ww_numbers_options)                                                                      \
+	X(ww_numbers_group)                                                                        \
+	X(ww_compare_set)                                                                          \
+	X(ww_compare_options)                                                                      \
+	X(ww_comparison)                                                                           \
 	X(ww_export_options)
 
 size_t ww_sizeof(const char *structure)
