@@ -1464,6 +1464,135 @@ WW_API const char *ww_standby_standing_name(int standing);
 WW_API const char *ww_clause_state_name(int state);
 
 /* ------------------------------------------------------- runtime of a battery */
+
+/** What a maker states of a UPS: minutes at a load, for one or more models. */
+struct ww_runtime_table;
+
+/**
+ * Parse a table: the first column holds loads, each further one the minutes of a model.
+ * Tab, semicolon, comma or spaces divide the columns; the head names the unit of the load
+ * (VA or W) and the models. A pure parser.
+ * @param name  for messages: the file
+ * @param unit  "VA" or "W", where the head does not tell; may be NULL
+ */
+WW_API int ww_runtime_table_parse(const char *text, size_t n, const char *name, const char *unit,
+				  struct ww_runtime_table **out, struct ww_error *err);
+/** "VA" or "W": what the loads of the table are. */
+WW_API const char *ww_runtime_table_unit(const struct ww_runtime_table *t);
+/** Name of the i-th model, NULL past the end. */
+WW_API const char *ww_runtime_table_model(const struct ww_runtime_table *t, size_t i);
+WW_API void ww_runtime_table_free(struct ww_runtime_table *t);
+
+/** "25W", "25 W ± 0.6", "25±0.6W", "35VA", "48min"; a bare number is of unit `dflt`. */
+WW_API int ww_quantity_parse(const char *text, const char *dflt, struct ww_quantity *out,
+			     char *unit, size_t unit_size, struct ww_error *err);
+
+/** A runtime that was measured. */
+struct ww_runtime_point {
+	struct ww_quantity watts;
+	struct ww_quantity minutes;
+};
+
+enum ww_chemistry {
+	WW_LEAD = 0,	/**< sealed lead-acid */
+	WW_LIFEPO4 = 1, /**< lithium iron phosphate */
+	WW_LIION = 2	/**< other lithium cells */
+};
+
+/**
+ * What is known. A quantity whose value is 0 is not given: the load must be, in W or in
+ * VA (or in both); what else is assumed is told in the notes, with its uncertainty.
+ */
+struct ww_runtime_options {
+	size_t size;
+	struct ww_quantity watts;   /**< mean active power of the load */
+	struct ww_quantity va;	    /**< its mean apparent power, never derived from W ... */
+	struct ww_quantity pf;	    /**< ... but by a power factor that is given */
+	double peak_W;		    /**< greatest reading of the load */
+	double rating_W, rating_VA; /**< of the UPS */
+
+	const struct ww_runtime_table *table;	 /**< may be NULL; used during the call only */
+	const char *model;			 /**< of the table; NULL: all */
+	const struct ww_runtime_point *measured; /**< [points] of the UPS itself */
+	size_t points;
+
+	struct ww_quantity capacity_Ah; /**< of one battery */
+	struct ww_quantity volts;	/**< of one battery, nominal; 12 */
+	uint32_t series, parallel;	/**< how many; 0: 1 */
+	int32_t chemistry;		/**< enum ww_chemistry */
+	int32_t direct;			/**< 1: DC to DC, no inverter */
+	double rated_h;			/**< the capacity is for a discharge of this time; 20 */
+	struct ww_quantity peukert;	/**< exponent k */
+	struct ww_quantity efficiency;	/**< eta of the inverter: P = own_W + P_load/eta */
+	struct ww_quantity own_W;	/**< its loss without a load */
+	struct ww_quantity depth;	/**< part of the charge that is used */
+	struct ww_quantity ageing;	/**< part of the capacity that is left */
+	struct ww_quantity temperature; /**< part of the capacity that there is in the cold ... */
+	struct ww_quantity celsius;	/**< ... or the temperature, where has_celsius is 1 */
+	int32_t has_celsius;
+	int32_t reserved;
+	struct ww_quantity wanted_h; /**< runtime that is asked for */
+};
+
+enum ww_runtime_method {
+	WW_RUNTIME_TABLE = 0,	/**< maker's table, interpolated in logarithms */
+	WW_RUNTIME_BATTERY = 1, /**< capacity, Peukert, inverter */
+	WW_RUNTIME_MEASURED = 2 /**< a measured runtime, and the battery it implies */
+};
+
+/** How long it lasts, by one way to tell. NaN: not known or no part of it. */
+struct ww_runtime_case {
+	const char *model;    /**< of the table, "" none */
+	int32_t method;	      /**< enum ww_runtime_method */
+	int32_t extrapolated; /**< -1 below the lightest load, 1 above the heaviest, 0 neither */
+	double load;	      /**< as it was looked up */
+	const char *unit;     /**< "W" or "VA" */
+	struct ww_quantity minutes;
+	double bounds_min[2]; /**< surely in here by the model, where one number would say too
+				   much; an open end is infinite */
+	double exponent;      /**< n of t ~ 1/P^n at this load */
+	double error_log;     /**< mean error of the table's own points, each from its neighbours */
+	double error_linear;  /**< the same, had it been interpolated linearly */
+	uint64_t points;      /**< of the table or measured */
+	struct ww_quantity battery_W;  /**< drawn from the battery */
+	struct ww_quantity battery_A;  /**< its current, of one string */
+	struct ww_quantity own_W;      /**< loss without load: given, or implied by a measurement */
+	struct ww_quantity efficiency; /**< likewise */
+	struct ww_quantity delivered_Wh; /**< to the load */
+	double nameplate;		 /**< delivered, as a part of V times Ah */
+	double heaviest; /**< greatest load that lasts as long as is wanted, in `unit` */
+	const char *why; /**< why minutes are not given, "" if they are */
+};
+
+/** What a wanted runtime takes. */
+struct ww_runtime_need {
+	struct ww_quantity hours;
+	struct ww_quantity energy_Wh; /**< that the load uses */
+	double ideal_Ah;	      /**< energy over voltage */
+	struct ww_quantity Ah;	      /**< that it really takes, at `volts` */
+	double volts;		      /**< of the whole string */
+	uint64_t strings;	      /**< of the battery that was given; 0: none was */
+};
+
+struct ww_runtime;
+
+/** How long it lasts, and what a wanted runtime takes. See pwrlog-runtime(1). */
+WW_API int ww_runtime_new(const struct ww_runtime_options *opt, struct ww_runtime **out,
+			  struct ww_error *err);
+/** NULL past the end. */
+WW_API const struct ww_runtime_case *ww_runtime_at(const struct ww_runtime *r, size_t i);
+/** NULL where no runtime was asked for. */
+WW_API const struct ww_runtime_need *ww_runtime_need(const struct ww_runtime *r);
+/**
+ * k-th contribution to the uncertainty of case i (or, i = SIZE_MAX, of the need), largest
+ * first. @return 1, or 0 past the end
+ */
+WW_API int ww_runtime_budget(const struct ww_runtime *r, size_t i, size_t k, const char **name,
+			     double *u);
+/** i-th note, NULL past the end. */
+WW_API const char *ww_runtime_note(const struct ww_runtime *r, size_t i);
+WW_API void ww_runtime_free(struct ww_runtime *r);
+
 /* ------------------------------------------------------------ suspend model */
 
 /* ----------------------------------------------------------------- reports */
@@ -1488,6 +1617,8 @@ WW_API int ww_standby_report(const struct ww_standby *s, int form, char **out,
 			     struct ww_error *err);
 WW_API int ww_runs_report(const struct ww_runs *r, int form, char **out, struct ww_error *err);
 WW_API int ww_compare_report(const struct ww_compare *c, int form, char **out,
+			     struct ww_error *err);
+WW_API int ww_runtime_report(const struct ww_runtime *r, int form, char **out,
 			     struct ww_error *err);
 /** What a trace is: environment, sources, channels, counts, marks, gaps. */
 WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);

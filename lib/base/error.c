@@ -134,6 +134,10 @@ const char *ww_features(void)
 	X(ww_compare_set)                                                                          \
 	X(ww_compare_options)                                                                      \
 	X(ww_comparison)                                                                           \
+	X(ww_runtime_point)                                                                        \
+	X(ww_runtime_options)                                                                      \
+	X(ww_runtime_case)                                                                         \
+	X(ww_runtime_need)                                                                         \
 	X(ww_export_options)
 
 size_t ww_sizeof(const char *structure)
