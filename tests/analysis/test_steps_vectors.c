@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #define MOST 8192
-#define DIR  "tests/data/vectors/"
+#define DIR  "tests/data/"
 
 struct truth {
 	double t, watts;
@@ -25,7 +25,7 @@ struct vector {
 };
 
 static const struct vector vectors[] = {
-	{"S01_onebyone_1W.csv",
+	{"vectors/S01_onebyone_1W.csv",
 	 1,
 	 1,
 	 1020,
@@ -39,7 +39,7 @@ static const struct vector vectors[] = {
 	  {780, 25},
 	  {900, 62}},
 	 0},
-	{"S02_onebyone_01W.csv",
+	{"vectors/S02_onebyone_01W.csv",
 	 1,
 	 0.1,
 	 1020,
@@ -53,7 +53,7 @@ static const struct vector vectors[] = {
 	  {780, 25},
 	  {900, 62}},
 	 0},
-	{"S03_inrush_settle.csv",
+	{"vectors/S03_inrush_settle.csv",
 	 1,
 	 0.1,
 	 1260,
@@ -67,14 +67,20 @@ static const struct vector vectors[] = {
 	  {960, 25},
 	  {1110, 62}},
 	 0},
-	{"S04_drift.csv",
+	{"vectors/S04_drift.csv",
 	 1,
 	 0.1,
 	 1500,
 	 6,
 	 {{300, 3.2}, {500, 9}, {700, -3.2}, {900, 14.6}, {1100, 6.4}, {1300, -9}},
 	 0},
-	{"S06_subres_undithered.csv", 1, 1, 1200, 3, {{300, 0.4}, {600, 9.5}, {900, 0.3}}, 5},
+	{"vectors/S06_subres_undithered.csv",
+	 1,
+	 1,
+	 1200,
+	 3,
+	 {{300, 0.4}, {600, 9.5}, {900, 0.3}},
+	 5},
 	{"S09_gaps.csv",
 	 1,
 	 0.1,
@@ -82,9 +88,9 @@ static const struct vector vectors[] = {
 	 5,
 	 {{100, 3.2}, {250, 6.4}, {400, 9}, {550, 14.6}, {700, 22.8}},
 	 0},
-	{"S11_ar1_null.csv", 1, 0.1, 1800, 0, {{0, 0}}, 0},
-	{"S12_white_null.csv", 1, 1, 3600, 0, {{0, 0}}, 0},
-	{"S15_hf_2kHz.csv", 2000, 0.05, 8000, 1, {{2, 5}}, 0},
+	{"vectors/S11_ar1_null.csv", 1, 0.1, 1800, 0, {{0, 0}}, 0},
+	{"vectors/S12_white_null.csv", 1, 1, 3600, 0, {{0, 0}}, 0},
+	{"vectors/S15_hf_2kHz.csv", 2000, 0.05, 8000, 1, {{2, 5}}, 0},
 };
 
 static double t[MOST], v[MOST];
