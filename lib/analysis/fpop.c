@@ -120,19 +120,21 @@ static void add(struct pieces *to, const struct pieces *from, double lo, double 
 	}
 }
 
-/* The best so far: its cost, and where its latest segment begins. */
-static double best(const struct state *s, size_t *start)
+/* The best so far: its cost, its latest level, and where that begins. */
+static double best(const struct state *s, size_t *start, double *level)
 {
 	double lo = s->lo, m = INFINITY;
 
 	for (size_t i = 0; i < s->now.n; i++) {
-		double c = least(&s->now.p[i], lo);
+		const struct piece *f = &s->now.p[i];
+		double c = least(f, lo);
 
 		if (c < m) {
 			m = c;
-			*start = s->now.p[i].start;
+			*start = f->start;
+			*level = f->a == 0 ? (lo + f->hi) / 2 : fmin(fmax(f->mu, lo), f->hi);
 		}
-		lo = s->now.p[i].hi;
+		lo = f->hi;
 	}
 	return m;
 }
@@ -158,31 +160,61 @@ static int advance(struct state *s, size_t i, double cost, double y, double scal
 	return 0;
 }
 
-/* begin[i]: where the latest segment of the best for readings 0 .. i begins. */
-static int trace_back(const size_t *begin, size_t n, struct ww_fpop *out)
-{
-	size_t k = 0;
+/* Of the best for readings 0 .. i: where its latest segment begins, and its level. */
+struct history {
+	size_t *begin;
+	double *level;
+};
 
-	for (size_t i = begin[n - 1]; i > 0; i = begin[i - 1])
+static int trace_back(const struct history *h, size_t n, struct ww_fpop *out)
+{
+	size_t k = 0, end = n;
+
+	for (size_t i = h->begin[n - 1]; i > 0; i = h->begin[i - 1])
 		k++;
-	out->changes = k;
-	if (k == 0)
-		return 0;
-	out->change = malloc(k * sizeof(*out->change));
-	if (!out->change)
+	out->level = malloc((k + 1) * sizeof(*out->level));
+	out->change = malloc((k ? k : 1) * sizeof(*out->change));
+	if (!out->level || !out->change)
 		return -ENOMEM;
-	for (size_t i = begin[n - 1]; i > 0; i = begin[i - 1])
-		out->change[--k] = i;
+	out->changes = k;
+	for (;; k--) {
+		out->level[k] = h->level[end - 1];
+		if (k == 0)
+			break;
+		end = h->begin[end - 1];
+		out->change[k - 1] = end;
+	}
 	return 0;
+}
+
+static int run(struct state *s, const double *y, const double *scale, size_t n, double beta,
+	       double bound, struct history *h, struct ww_fpop *out)
+{
+	double cost = 0;
+
+	if (!h->begin || !h->level || reserve(&s->now, 4))
+		return -ENOMEM;
+	s->now.p[0] = (struct piece){.hi = s->hi};
+	s->now.n = 1;
+	for (size_t i = 0; i < n; i++) {
+		/* Before the first reading there is no change to pay for. */
+		double fresh = i ? cost + beta : 0;
+
+		if (advance(s, i, fresh, y[i], scale ? scale[i] : 1, bound))
+			return -ENOMEM;
+		cost = best(s, &h->begin[i], &h->level[i]);
+	}
+	out->cost = cost;
+	out->pieces = s->most;
+	return trace_back(h, n, out);
 }
 
 int ww_fpop(const double *y, const double *scale, size_t n, double beta, double bound,
 	    struct ww_fpop *out)
 {
 	struct state s = {.most = 0};
-	size_t *begin = NULL;
-	double cost = 0;
-	int rc = -ENOMEM;
+	struct history h;
+	int rc;
 
 	*out = (struct ww_fpop){.change = NULL};
 	if (n == 0)
@@ -194,25 +226,21 @@ int ww_fpop(const double *y, const double *scale, size_t n, double beta, double 
 	}
 	if (s.lo == s.hi)
 		return 0;
-	begin = malloc(n * sizeof(*begin));
-	if (!begin || reserve(&s.now, 4))
-		goto out;
-	s.now.p[0] = (struct piece){.hi = s.hi};
-	s.now.n = 1;
-	for (size_t i = 0; i < n; i++) {
-		/* Before the first reading there is no change to pay for. */
-		double fresh = i ? cost + beta : 0;
-
-		if (advance(&s, i, fresh, y[i], scale ? scale[i] : 1, bound))
-			goto out;
-		cost = best(&s, &begin[i]);
-	}
-	out->cost = cost;
-	out->pieces = s.most;
-	rc = trace_back(begin, n, out);
-out:
-	free(begin);
+	h.begin = malloc(n * sizeof(*h.begin));
+	h.level = malloc(n * sizeof(*h.level));
+	rc = run(&s, y, scale, n, beta, bound, &h, out);
+	if (rc < 0)
+		ww_fpop_clear(out);
+	free(h.begin);
+	free(h.level);
 	free(s.now.p);
 	free(s.next.p);
 	return rc;
+}
+
+void ww_fpop_clear(struct ww_fpop *f)
+{
+	free(f->change);
+	free(f->level);
+	*f = (struct ww_fpop){.change = NULL};
 }

@@ -13,15 +13,14 @@
 struct ww_fpop {
 	size_t *change; /* first reading of each later segment, rising */
 	size_t changes;
+	double *level; /* [changes + 1] of each segment; NULL where all readings are equal */
 	double cost;   /* of the best; beta for each change is in it */
 	size_t pieces; /* most that its function of the level was made of */
 };
 
-/*
- * scale: of each reading, > 0; NULL: 1 everywhere. change is the caller's to free
- * (also NULL). -ENOMEM.
- */
+/* scale: of each reading, > 0; NULL: 1 everywhere. -ENOMEM. */
 int ww_fpop(const double *y, const double *scale, size_t n, double beta, double bound,
 	    struct ww_fpop *out);
+void ww_fpop_clear(struct ww_fpop *f);
 
 #endif

@@ -96,7 +96,7 @@ static double of_partition(const double *y, const double *s, size_t n, double be
 		size_t to = k < o->changes ? o->change[k] : n;
 
 		assert_true(from < to);
-		sum += segment(y, s, from, to, bound);
+		sum += loss(y, s, from, to, bound, o->level ? o->level[k] : y[0]);
 		from = to;
 	}
 	return sum;
@@ -129,7 +129,7 @@ static void same_optimum(void **state)
 		assert_true(fabs(o.cost - best) <= 1e-9 * (1 + fabs(best)));
 		assert_true(fabs(of_partition(y, s, n, beta, bound, &o) - best) <=
 			    1e-9 * (1 + fabs(best)));
-		free(o.change);
+		ww_fpop_clear(&o);
 	}
 }
 
@@ -152,8 +152,8 @@ static void not_of_units(void **state)
 	assert_int_equal(b.changes, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(a.change[i], b.change[i]);
-	free(a.change);
-	free(b.change);
+	ww_fpop_clear(&a);
+	ww_fpop_clear(&b);
 }
 
 static void nothing_there(void **state)
@@ -185,7 +185,7 @@ static void spike_of_m(void **state)
 			y[i] = i >= 100 && i < 100 + m ? 500 : i % 2 ? 0.3 : -0.3;
 		assert_int_equal(ww_fpop(y, NULL, 200, beta, bound, &o), 0);
 		assert_int_equal(o.changes, m == 4 ? 2 : 0);
-		free(o.change);
+		ww_fpop_clear(&o);
 	}
 }
 
