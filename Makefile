@@ -79,7 +79,7 @@ BENCHSRC := $(wildcard tests/bench/bench_*.c)
 BENCHES := $(BENCHSRC:tests/%.c=$(B)/tests/%)
 
 .PHONY: all help deps check check-units demo bench fuzz fuzzers lint format install uninstall \
-        examples tests static symbols FORCE
+        examples tests static symbols step-table FORCE
 .SECONDARY:
 all: $(BINS) $(SO) $(B)/lib/wakewatt.pc ## library and programs into build/
 
@@ -178,6 +178,8 @@ bench: ## benchmarks, side by side with named peers
 	@tests/deps.sh all
 	@$(MAKE) --no-print-directory all $(BENCHES) $(EMUS)
 	@tests/bench/run.sh $(B)
+step-table: $(B)/tests/analysis/test_steps_rough ## the limits of step detection, measured anew
+	@$< --table
 fuzz: ## run each fuzzer for FUZZ_SECONDS (20)
 	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang FUZZ=1 OPT='-O1 -g' fuzzers
 	@tests/fuzz/run.sh $(B)/fuzz/tests/fuzz
