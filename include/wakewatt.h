@@ -458,8 +458,9 @@ struct ww_import_options {
 	const char *format; /**< a name of ww_import_format_at(); NULL: found by content */
 	double rate_hz;	    /**< rows a second where the file has no times; 0: that is an error */
 	double resolution;  /**< smallest step of the readings in their unit (W); 0: found */
-	const char *unit;   /**< of columns that do not tell theirs: "W", "mW", "A"; NULL: W
-			       where that is usual, else an error */
+	const char *columns; /**< names of the columns, as a header would give them:
+				"time_s,power_mW,,A"; an empty one is passed over; NULL: the
+				file's own */
 	int32_t offset_s;   /**< local times without a zone: seconds east of UTC, ... */
 	int32_t has_offset; /**< ... if this is 1; else they are taken as UTC, and that is noted */
 };
@@ -868,7 +869,10 @@ WW_API int ww_steps_new(struct ww_trace *t, const struct ww_steps_options *opt,
 WW_API size_t ww_steps_count(const struct ww_steps *s);
 /** In the order of time. NULL past the end. */
 WW_API const struct ww_step *ww_steps_at(const struct ww_steps *s, size_t i);
-/** Level i lies before step i of the detected ones. NULL past the end. */
+/**
+ * In the order of time: what lies between the changes, those of state
+ * WW_STEP_KNOWN_TIME aside. NULL past the end.
+ */
 WW_API const struct ww_level *ww_steps_level(const struct ww_steps *s, size_t i);
 /** i-th note, NULL past the end. */
 WW_API const char *ww_steps_note(const struct ww_steps *s, size_t i);
@@ -1607,6 +1611,13 @@ enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
 WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struct ww_error *err);
+/** Forms of a picture. */
+enum ww_plot_form {
+	WW_PLOT_SVG = 0, /**< the picture alone */
+	WW_PLOT_HTML = 1 /**< one page with picture, table and notes, without scripts or addresses */
+};
+/** The trace with its levels and steps. *out is freed with ww_free(). */
+WW_API int ww_steps_plot(const struct ww_steps *s, int form, char **out, struct ww_error *err);
 WW_API int ww_attribute_report(const struct ww_attribute *a, int form, char **out,
 			       struct ww_error *err);
 WW_API int ww_calibration_report(const struct ww_calibration *c, int form, char **out,

@@ -110,6 +110,9 @@ const char *ww_features(void)
 	X(ww_stall)                                                                                \
 	X(ww_cycle)                                                                                \
 	X(ww_latency_summary)                                                                      \
+	X(ww_steps_options)                                                                        \
+	X(ww_step)                                                                                 \
+	X(ww_level)                                                                                \
 	X(ww_calibration_options)                                                                  \
 	X(ww_calibration_info)                                                                     \
 	X(ww_attribute_options)                                                                    \
