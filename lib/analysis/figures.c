@@ -128,6 +128,7 @@ static void energy_figures(const struct ww_stat_channel *c, double seen,
 	double stamps = c->info.scale * ww_integral_stamp_u(&c->w, c->info.offset / c->info.scale) /
 			1e9 * joules;
 
+	extra->stamps_J = stamps;
 	out->energy_J.value = ww_stat_joules(c);
 	out->energy_J.u = hypot(out->mean.u * joules * ns / 1e9, stamps);
 	register_figures(c, hypot(sqrt(seen) * joules * ns / 1e9, stamps), out, extra);
@@ -167,6 +168,7 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 	}
 	/* No double holds a value more exactly than that. */
 	seen += pow(out->mean.value * DBL_EPSILON, 2);
+	extra->readings_u = sqrt(seen + holes);
 	if (step > 0)
 		out->mean.u = sqrt(seen + holes + maker_u2(info, out->mean.value));
 	else
@@ -227,6 +229,7 @@ void ww_stat_figures(const struct ww_stat_channel *c, struct ww_channel_stat *ou
 	extra->counter = c->is_counter;
 	extra->lost = "";
 	extra->pair_E = extra->pair_R = NAN;
+	extra->readings_u = extra->stamps_J = NAN;
 	extra->accuracy_known = !isnan(c->info.acc_abs) && !isnan(c->info.acc_rel);
 	extra->to_joules =
 		c->is_counter ? ww_energy_joules(c->info.unit) : ww_power_joules(c->info.unit);

@@ -14,6 +14,8 @@ struct ww_stat_extra {
 	const char *lost;      /* why what a register counted is uncertain, "" */
 	double pair_E, pair_R; /* J by integral and register, in the stretches z compares */
 	double to_joules;      /* J in one unit s (or one unit, for a register); 0: no energy */
+	double readings_u;     /* part of mean.u that is not the maker's bound */
+	double stamps_J;       /* part of energy_J.u from the times of the first and the last */
 };
 
 struct ww_stat {
