@@ -4,6 +4,7 @@
 static const struct tool_command commands[] = {
 	{"list", pwrlog_list, "what is plugged in, and the drivers of this build"},
 	{"record", pwrlog_record, "record wattmeters into a trace"},
+	{"standby", pwrlog_standby, "power in a standby mode by the standard's procedures"},
 	{"stat", pwrlog_stat, "mean watts and energy of a trace, with uncertainties"},
 	{NULL, NULL, NULL},
 };

@@ -298,6 +298,8 @@ static int run(struct recording *r, int sig_fd, struct ww_error *err)
 	while (rc > 0) {
 		rc = turn(r, sig_fd, &keys, err);
 		say_warnings(r, &said);
+		if (rc > 0 && r->enough && r->enough(r->enough_ctx))
+			rc = 0;
 		if (rc > 0 && ww_clock_now_ns() >= next && live_here()) {
 			live_draw(r, r->start_ns, keys.line, keys.echo ? keys.n : 0);
 			next = ww_clock_now_ns() + LIVE_NS;

@@ -17,6 +17,9 @@ struct recording {
 	int64_t every_ns;
 	bool raw;
 	bool no_realtime;
+	/* Asked at every turn, from the loop that stamps: must not wait. May be NULL. */
+	bool (*enough)(void *ctx);
+	void *enough_ctx;
 	/* What runs. */
 	struct ww_recorder *rec;
 	struct ww_campaign *campaign;
