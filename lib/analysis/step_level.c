@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* The shape of a level: constant, line or exponential, by least squares. */
+#include "analysis/steps_core.h"
+
+#include <math.h>
+
+#define SINGLE	   64	/* first readings that stay by themselves */
+#define PRIOR	   8.0	/* readings that the usual noise counts as */
+#define FADED	   0.4	/* longest time constant, parts of the level's length */
+#define GRID	   1.6	/* from one time constant to the next */
+#define CURVE_COST 12.0 /* what an exponential must gain, in variances */
+
+/* A level as few points: early readings alone, later ones averaged. */
+struct points {
+	size_t n;
+	double count;
+	double within; /* sum of squares about the averages */
+	double w[WW_STEP_BINS], t[WW_STEP_BINS], v[WW_STEP_BINS];
+};
+
+static void put(struct points *p, const struct ww_step_data *d, size_t from, size_t to)
+{
+	double w = d->sum_w[to] - d->sum_w[from], v, vv;
+
+	if (w < 0.5)
+		return;
+	v = d->sum_v[to] - d->sum_v[from];
+	vv = d->sum_vv[to] - d->sum_vv[from];
+	p->w[p->n] = w;
+	p->v[p->n] = v / w;
+	p->t[p->n] = d->t[0] + (d->sum_t[to] - d->sum_t[from]) / w;
+	if (w > 1.5)
+		p->within += fmax(0, vv - v * v / w);
+	p->count += w;
+	p->n++;
+}
+
+static void put_one(struct points *p, const struct ww_step_data *d, size_t i)
+{
+	p->w[p->n] = 1;
+	p->v[p->n] = d->v[i];
+	p->t[p->n++] = d->t[i];
+	p->count += 1;
+}
+
+static void gather(struct points *p, const struct ww_step_data *d, size_t from, size_t to)
+{
+	size_t len = to - from, begin = from;
+
+	p->n = 0;
+	p->count = p->within = 0;
+	if (len <= WW_STEP_BINS) {
+		for (size_t i = from; i < to; i++)
+			if (!d->out[i])
+				put_one(p, d, i);
+		/* All are outliers: what there is. */
+		for (size_t i = from; p->n == 0 && i < to; i++)
+			put_one(p, d, i);
+		return;
+	}
+	for (; begin < from + SINGLE; begin++)
+		if (!d->out[begin])
+			put_one(p, d, begin);
+	for (int k = 1; k <= WW_STEP_BINS - SINGLE; k++) {
+		double part = (double)k / (WW_STEP_BINS - SINGLE);
+		size_t end = from + (size_t)(SINGLE * pow((double)len / SINGLE, part));
+
+		if (k == WW_STEP_BINS - SINGLE || end > to)
+			end = to;
+		if (end <= begin)
+			continue;
+		put(p, d, begin, end);
+		begin = end;
+	}
+}
+
+/* v = c + a g over the points: residual sum of squares. */
+static double regress(const struct points *p, const double *g, double *c, double *a)
+{
+	double mg = 0, mv = 0, gg = 0, gv = 0, r = p->within;
+
+	for (size_t i = 0; i < p->n; i++) {
+		mg += p->w[i] * g[i] / p->count;
+		mv += p->w[i] * p->v[i] / p->count;
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		gg += p->w[i] * (g[i] - mg) * (g[i] - mg);
+		gv += p->w[i] * (g[i] - mg) * (p->v[i] - mv);
+	}
+	*a = gg > 0 ? gv / gg : 0;
+	*c = mv - *a * mg;
+	for (size_t i = 0; i < p->n; i++)
+		r += p->w[i] * pow(p->v[i] - *c - *a * g[i], 2);
+	return r;
+}
+
+static double constant(const struct points *p, struct ww_step_fit *f)
+{
+	double zero[WW_STEP_BINS] = {0};
+
+	f->shape = WW_LEVEL_CONSTANT;
+	f->params = 1;
+	f->rss = regress(p, zero, &f->c, &f->a);
+	return f->rss;
+}
+
+static double line(const struct points *p, struct ww_step_fit *f)
+{
+	double g[WW_STEP_BINS], mean = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		mean += p->w[i] * p->t[i] / p->count;
+	for (size_t i = 0; i < p->n; i++)
+		g[i] = p->t[i] - mean;
+	f->shape = WW_LEVEL_LINE;
+	f->params = 2;
+	f->t0 = mean;
+	f->rss = regress(p, g, &f->c, &f->a);
+	return f->rss;
+}
+
+static double exponential(const struct points *p, struct ww_step_fit *f, double tau_s)
+{
+	double g[WW_STEP_BINS];
+
+	for (size_t i = 0; i < p->n; i++)
+		g[i] = exp(-(p->t[i] - p->t[0]) / tau_s);
+	f->shape = WW_LEVEL_SETTLING;
+	f->params = 3;
+	f->t0 = p->t[0];
+	f->tau_s = tau_s;
+	f->rss = regress(p, g, &f->c, &f->a);
+	return f->rss;
+}
+
+/* Best time constant: a grid, then golden sections between its neighbours. */
+static double settling(const struct points *p, struct ww_step_fit *f, double period)
+{
+	double most = FADED * (p->t[p->n - 1] - p->t[0]), best = INFINITY, at = 0, lo, hi;
+	struct ww_step_fit try = {.n = p->count};
+
+	for (double x = 0.8 * period; x <= most; x *= GRID) {
+		double r = exponential(p, &try, x);
+
+		if (r < best) {
+			best = r;
+			at = x;
+		}
+	}
+	if (at == 0)
+		return INFINITY;
+	lo = log(at / GRID);
+	hi = log(fmin(most, at * GRID));
+	for (int k = 0; k < 9; k++) {
+		double a = hi - 0.618 * (hi - lo), b = lo + 0.618 * (hi - lo);
+
+		if (exponential(p, &try, exp(a)) < exponential(p, &try, exp(b)))
+			hi = b;
+		else
+			lo = a;
+	}
+	return exponential(p, f, exp((lo + hi) / 2));
+}
+
+/*
+ * Whether anything but a constant and a line could describe it much better: sum of
+ * squares that eight averages of growing width leave less than they do.
+ */
+static bool curved(const struct points *p, double rss, double unit)
+{
+	double left = p->within;
+	size_t begin = 0;
+
+	for (int k = 1; k <= 8; k++) {
+		size_t end = k == 8 ? p->n : (size_t)((double)p->n * (double)(k * (k + 1)) / 72.0);
+		double w = 0, v = 0, vv = 0;
+
+		for (size_t i = begin; i < end; i++) {
+			w += p->w[i];
+			v += p->w[i] * p->v[i];
+			vv += p->w[i] * p->v[i] * p->v[i];
+		}
+		if (w > 0)
+			left += fmax(0, vv - v * v / w);
+		begin = end > begin ? end : begin;
+	}
+	return rss - left > 9 * unit;
+}
+
+/* Inverse of the symmetric n x n matrix; false: singular. */
+static bool invert(double m[3][3], int n, double out[3][3])
+{
+	double a[3][6] = {{0}};
+
+	for (int i = 0; i < n; i++) {
+		for (int j = 0; j < n; j++)
+			a[i][j] = m[i][j];
+		a[i][n + i] = 1;
+	}
+	for (int k = 0; k < n; k++) {
+		int best = k;
+
+		for (int i = k + 1; i < n; i++)
+			if (fabs(a[i][k]) > fabs(a[best][k]))
+				best = i;
+		if (!(fabs(a[best][k]) > 1e-12 * fabs(m[best][best])) || a[best][k] == 0)
+			return false;
+		for (int j = 0; j < 2 * n; j++) {
+			double x = a[k][j];
+
+			a[k][j] = a[best][j];
+			a[best][j] = x;
+		}
+		for (int i = 0; i < n; i++) {
+			double r = a[i][k] / a[k][k];
+
+			for (int j = 0; i != k && j < 2 * n; j++)
+				a[i][j] -= r * a[k][j];
+		}
+	}
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			out[i][j] = a[i][n + j] / a[i][i];
+	return true;
+}
+
+/* Derivatives of the fit by c, a and the time constant. */
+static void gradient(const struct ww_step_fit *f, double t, double g[3])
+{
+	double x = t - f->t0, e;
+
+	g[0] = 1;
+	g[1] = g[2] = 0;
+	if (f->shape == WW_LEVEL_LINE)
+		g[1] = x;
+	if (f->shape != WW_LEVEL_SETTLING)
+		return;
+	e = exp(-x / f->tau_s);
+	g[1] = e;
+	g[2] = f->a * e * x / (f->tau_s * f->tau_s);
+}
+
+static void covariance(const struct points *p, struct ww_step_fit *f)
+{
+	double m[3][3] = {{0}};
+	int n = f->params;
+
+	memset(f->cov, 0, sizeof(f->cov));
+	for (size_t i = 0; i < p->n; i++) {
+		double g[3];
+
+		gradient(f, p->t[i], g);
+		for (int a = 0; a < n; a++)
+			for (int b = 0; b < n; b++)
+				m[a][b] += p->w[i] * g[a] * g[b];
+	}
+	while (n > 1 && !invert(m, n, f->cov))
+		n--;
+	if (n == 1)
+		f->cov[0][0] = 1 / p->count;
+}
+
+static void variance(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *f)
+{
+	double usual = ww_step_local(d, from + (to - from) / 2),
+	       left = fmax(0, f->n - (double)f->params);
+
+	f->dof = PRIOR + left;
+	f->s2 = fmax(d->floor * d->floor, (PRIOR * usual * usual + f->rss) / f->dof);
+}
+
+void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit)
+{
+	struct ww_step_fit other = {.n = 0};
+	struct points p;
+	double unit, least;
+
+	*fit = (struct ww_step_fit){.n = 0};
+	gather(&p, d, from, to);
+	fit->n = other.n = p.count;
+	constant(&p, fit);
+	if (p.n >= 6) {
+		double was = fit->rss;
+
+		line(&p, &other);
+		variance(d, from, to, &other);
+		unit = other.s2 * d->tau;
+		least = fit->rss;
+		if (other.rss + d->line_cost * unit < least) {
+			*fit = other;
+			least = other.rss + d->line_cost * unit;
+		}
+		if (p.n >= 8 && curved(&p, was, unit)) {
+			settling(&p, &other, d->period);
+			variance(d, from, to, &other);
+			unit = other.s2 * d->tau;
+			if (other.shape == WW_LEVEL_SETTLING &&
+			    other.rss + CURVE_COST * unit < least)
+				*fit = other;
+		}
+	}
+	variance(d, from, to, fit);
+	covariance(&p, fit);
+}
+
+double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int32_t shape)
+{
+	struct ww_step_fit f = {.n = 0};
+	struct points p;
+
+	gather(&p, d, from, to);
+	if (shape == WW_LEVEL_LINE)
+		return line(&p, &f);
+	if (shape == WW_LEVEL_SETTLING)
+		return settling(&p, &f, d->period);
+	return constant(&p, &f);
+}
+
+double ww_step_fit_at(const struct ww_step_fit *f, double t)
+{
+	if (f->shape == WW_LEVEL_LINE)
+		return f->c + f->a * (t - f->t0);
+	if (f->shape == WW_LEVEL_SETTLING)
+		return f->c + f->a * exp(-(t - f->t0) / f->tau_s);
+	return f->c;
+}
+
+double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2)
+{
+	double x = 0, y = 0;
+
+	if (f->shape == WW_LEVEL_LINE) {
+		x = t1 - f->t0;
+		y = t2 - f->t0;
+	}
+	return f->cov[0][0] + (x + y) * f->cov[0][1] + x * y * f->cov[1][1];
+}
+
+double ww_step_fit_level(const struct ww_step_fit *f, double t, double *var)
+{
+	if (var)
+		*var = ww_step_fit_cov(f, t, t);
+	return f->shape == WW_LEVEL_LINE ? ww_step_fit_at(f, t) : f->c;
+}

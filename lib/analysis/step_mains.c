@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings faster than the mains: instantaneous power swings with it. */
+#include "analysis/steps_core.h"
+
+#include <math.h>
+
+#define PI	   3.14159265358979323846
+#define LOOKED	   8192 /* readings in a row */
+#define FAST	   10.0 /* Hz */
+#define STANDS_OUT 40.0 /* times what noise has at one frequency */
+
+/* Power at f over that of white noise of the same variance: 1 on the average. */
+static double stands_out(const double *v, size_t n, double period, double f, double var)
+{
+	double c = 0, s = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double w = 2 * PI * f * (double)i * period;
+
+		c += v[i] * cos(w);
+		s += v[i] * sin(w);
+	}
+	return (c * c + s * s) / ((double)n * var);
+}
+
+/* The swing of a load is at the mains' frequency or its double. */
+static double find(const double *v, size_t n, double period, double var)
+{
+	double best = STANDS_OUT, hz = 0;
+
+	for (int k = 0; k < 4; k++) {
+		double f = k & 1 ? 60 : 50, s;
+
+		if (f * (k & 2 ? 2 : 1) > 0.5 / period)
+			continue;
+		s = stands_out(v, n, period, f * (k & 2 ? 2 : 1), var);
+		if (s > best) {
+			best = s;
+			hz = f;
+		}
+	}
+	return hz;
+}
+
+/* Fewest cycles whose readings are nearly a whole number. */
+static size_t whole_cycles(double readings)
+{
+	size_t best = 1;
+	double least = INFINITY;
+
+	for (int k = 1; k <= 6; k++) {
+		double n = readings * k, off = fabs(n - floor(n + 0.5)) / n;
+
+		if (off < least - 1e-9) {
+			least = off;
+			best = (size_t)(n + 0.5);
+		}
+		if (off < 5e-4)
+			break;
+	}
+	return best ? best : 1;
+}
+
+size_t ww_step_mains(const struct ww_step_input *in, double period, double *hz)
+{
+	size_t n = in->n < LOOKED ? in->n : LOOKED, m = 0;
+	double v[LOOKED], trend[2] = {0, 0}, var = 0;
+
+	*hz = 0;
+	if (!(period * FAST < 1 - 1e-6) || n < 16)
+		return 1;
+	while (m < n && !(m && in->hole && in->hole[m])) {
+		v[m] = in->v[m];
+		trend[m >= n / 2] += v[m];
+		m++;
+	}
+	if (m < n)
+		trend[1] = trend[0] = (trend[0] + trend[1]) / 2;
+	for (size_t i = 0; i < m; i++) {
+		v[i] -= trend[i >= n / 2] / ((double)m / 2);
+		var += v[i] * v[i] / (double)m;
+	}
+	if (m >= 64 && var > 0)
+		*hz = find(v, m, period, var);
+	/* Neither seen: a tenth of a second is whole cycles of both. */
+	if (*hz == 0)
+		return (size_t)fmax(1, floor(0.1 / period + 0.5));
+	return whole_cycles(1 / (*hz * period));
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Noise without tuning: in blocks, so that changes of level and settling spoil few of
+ * them, from the smallest nine tenths of squared differences, so that a change within
+ * a block does not spoil it.
+ */
+#include "analysis/steps_core.h"
+#include "base/stats.h"
+
+#include <math.h>
+
+#define KEEP	  0.9
+#define KEPT_MEAN 0.6231 /* of the smallest 90 % of a squared standard normal variable */
+#define BLOCKS	  512	 /* most that are looked at for the correlation */
+
+static void swap(double *a, double *b)
+{
+	double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* Reorder so that the k smallest come first (Hoare 1961). */
+static void smallest(double *v, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		double pivot = v[lo + (hi - lo) / 2];
+		size_t i = lo, j = hi;
+
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			swap(&v[i++], &v[j--]);
+		}
+		if (j < k)
+			lo = j + 1;
+		else
+			hi = j;
+	}
+}
+
+/* Half the variance of the differences at a lag in [from, to); NaN: too few. */
+static double lag_variance(const struct ww_step_data *d, size_t from, size_t to, size_t lag)
+{
+	double sq[WW_STEP_BLOCK], sum = 0;
+	size_t n = 0, kept, since = from;
+
+	for (size_t i = from; i < to; i++) {
+		double x;
+
+		if (d->hole[i])
+			since = i;
+		if (i < since + lag)
+			continue;
+		x = d->v[i] - d->v[i - lag];
+		sq[n++] = x * x;
+	}
+	if (n < 4)
+		return NAN;
+	kept = (size_t)ceil(KEEP * (double)n);
+	smallest(sq, n, kept);
+	for (size_t i = 0; i < kept; i++)
+		sum += sq[i];
+	return sum / (double)kept / (2 * (kept < n ? KEPT_MEAN : 1));
+}
+
+/* Medians over blocks of the variances at each lag. */
+static int lag_medians(struct ww_step_data *d, double v[WW_STEP_LAGS])
+{
+	size_t blocks = (d->n + WW_STEP_BLOCK - 1) / WW_STEP_BLOCK, stride = blocks / BLOCKS + 1;
+	double *tmp = malloc((blocks ? blocks : 1) * sizeof(*tmp));
+
+	if (!tmp)
+		return -ENOMEM;
+	for (size_t lag = 1; lag <= WW_STEP_LAGS; lag++) {
+		size_t n = 0;
+
+		for (size_t b = 0; b < blocks; b += lag == 1 ? 1 : stride) {
+			size_t from = b * WW_STEP_BLOCK, to = from + WW_STEP_BLOCK;
+			double x = lag_variance(d, from, to < d->n ? to : d->n, lag);
+
+			if (lag == 1)
+				d->local[b] = x;
+			/* A short last block tells less. */
+			if (!isnan(x) && (to <= d->n || blocks == 1))
+				tmp[n++] = x;
+		}
+		v[lag - 1] = n ? ww_median(tmp, n) : NAN;
+	}
+	free(tmp);
+	return 0;
+}
+
+/* Least squares of v[k] = s2 (1 - phi^(k + 1)). */
+static double fit_phi(const double v[WW_STEP_LAGS], double *s2)
+{
+	double best = INFINITY, found = 0;
+
+	for (int i = 0; i <= 98; i++) {
+		double phi = i / 100.0, p = 1, vf = 0, ff = 0, r = 0, s;
+
+		for (size_t k = 0; k < WW_STEP_LAGS; k++) {
+			p *= phi;
+			vf += v[k] * (1 - p);
+			ff += (1 - p) * (1 - p);
+		}
+		s = vf / ff;
+		p = 1;
+		for (size_t k = 0; k < WW_STEP_LAGS; k++) {
+			p *= phi;
+			r += pow(v[k] - s * (1 - p), 2);
+		}
+		if (r < best) {
+			best = r;
+			found = phi;
+			*s2 = s;
+		}
+	}
+	return found;
+}
+
+/* The spread of the readings of each block, where it differs clearly from the usual. */
+static void localise(struct ww_step_data *d, double usual)
+{
+	size_t blocks = (d->n + WW_STEP_BLOCK - 1) / WW_STEP_BLOCK;
+	double before = usual;
+
+	for (size_t b = 0; b < blocks; b++) {
+		double three[3] = {before, d->local[b], b + 1 < blocks ? d->local[b + 1] : usual},
+		       r;
+
+		for (int k = 0; k < 3; k++)
+			if (isnan(three[k]))
+				three[k] = usual;
+		before = three[1];
+		r = sqrt(ww_median(three, 3) / usual);
+		d->local[b] = fmax(d->floor, r > 0.6 && r < 1.6 ? d->sigma : r * d->sigma);
+	}
+	d->local[blocks] = d->sigma;
+}
+
+void ww_step_noise_set(struct ww_step_data *d, double phi, double tau)
+{
+	double n = fmax(2, (double)d->n);
+
+	d->phi = phi;
+	d->tau = tau;
+	d->beta = 2 * tau * log(n);
+	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
+	d->least = fmax(4, sqrt(2 * log(n)));
+}
+
+int ww_step_noise(struct ww_step_data *d)
+{
+	double v[WW_STEP_LAGS], lo = INFINITY, hi = -INFINITY, s2 = 0, phi = 0;
+	int rc = lag_medians(d, v);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < d->n; i++) {
+		lo = fmin(lo, d->v[i]);
+		hi = fmax(hi, d->v[i]);
+	}
+	/* Without noise nor steps of a display: digits of the numbers themselves. */
+	d->floor = d->q > 0 ? d->q / sqrt(12) : d->n ? 1e-6 * (hi - lo) : 1;
+	if (!(d->floor > 0))
+		d->floor = 1e-9;
+	for (size_t k = 0; k < WW_STEP_LAGS; k++)
+		if (isnan(v[k]))
+			v[k] = k ? v[k - 1] : 0;
+	if (d->n >= 32)
+		phi = fit_phi(v, &s2);
+	else
+		s2 = v[0];
+	d->sigma = fmax(d->floor, sqrt(s2));
+	/* What the quantiser alone makes is not correlated as the noise is. */
+	if (d->sigma <= d->floor)
+		phi = 0;
+	localise(d, fmax(v[0], d->floor * d->floor * (1 - phi)));
+	ww_step_noise_set(d, phi, (1 + phi) / (1 - phi));
+	return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Backward elimination: the change that stands out least is dropped first, while it
+ * is below some standard uncertainties or one smooth curve describes both sides.
+ */
+#include "analysis/steps_core.h"
+
+#include <math.h>
+
+#define SMOOTH 9.0 /* sum of squares that a change must save, in variances */
+#define NONE   SIZE_MAX
+
+struct prune {
+	const struct ww_step_data *d;
+	struct ww_step_bound *bound;
+	size_t n;
+	struct ww_step_fit *fit; /* [n + 1]; of the level before bound k */
+	size_t *before, *after;	 /* bounds that are left beside k; NONE */
+	double *score;		 /* below 1: to be dropped; a tree of least ones */
+	size_t leaves;
+};
+
+static void set(struct prune *p, size_t k, double score)
+{
+	size_t i = p->leaves + k;
+
+	p->score[i] = score;
+	for (i /= 2; i; i /= 2)
+		p->score[i] = fmin(p->score[2 * i], p->score[2 * i + 1]);
+}
+
+static size_t worst(const struct prune *p)
+{
+	size_t i = 1;
+
+	while (i < p->leaves)
+		i = 2 * i + (p->score[2 * i] > p->score[2 * i + 1]);
+	return i - p->leaves;
+}
+
+static size_t begin_of(const struct prune *p, size_t k)
+{
+	return p->before[k] == NONE ? 0 : p->bound[p->before[k]].f;
+}
+
+static size_t end_of(const struct prune *p, size_t k)
+{
+	return p->after[k] == NONE ? p->d->n : p->bound[p->after[k]].i;
+}
+
+static size_t level_after(const struct prune *p, size_t k)
+{
+	return p->after[k] == NONE ? p->n : p->after[k];
+}
+
+static void judge(struct prune *p, size_t k)
+{
+	const struct ww_step_fit *a = &p->fit[k], *b = &p->fit[level_after(p, k)];
+	double t = p->d->t[p->bound[k].i], va, vb, delta, u, free, s2, saved;
+	struct ww_step_fit one;
+
+	delta = fabs(ww_step_fit_level(b, t, &vb) - ww_step_fit_level(a, t, &va));
+	u = sqrt(p->d->tau * (a->s2 * va + b->s2 * vb));
+	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
+	free = a->dof + b->dof;
+	s2 = (a->s2 * a->dof + b->s2 * b->dof) / free;
+	saved = (one.rss - a->rss - b->rss) / (s2 * p->d->tau);
+	set(p, k, fmin(delta / u / p->d->least, saved / SMOOTH));
+}
+
+static void fit_before(struct prune *p, size_t k)
+{
+	ww_step_fit(p->d, begin_of(p, k), p->bound[k].i, &p->fit[k]);
+}
+
+static void fit_after(struct prune *p, size_t k)
+{
+	ww_step_fit(p->d, p->bound[k].f, end_of(p, k), &p->fit[level_after(p, k)]);
+}
+
+static void drop(struct prune *p, size_t k)
+{
+	size_t a = p->before[k], b = p->after[k];
+
+	set(p, k, INFINITY);
+	p->bound[k].i = NONE;
+	if (a != NONE)
+		p->after[a] = b;
+	if (b != NONE)
+		p->before[b] = a;
+	if (b != NONE)
+		fit_before(p, b);
+	else if (a != NONE)
+		fit_after(p, a);
+	if (a != NONE)
+		judge(p, a);
+	if (b != NONE)
+		judge(p, b);
+}
+
+static int prepare(struct prune *p)
+{
+	p->leaves = 1;
+	while (p->leaves < p->n)
+		p->leaves *= 2;
+	p->fit = malloc((p->n + 1) * sizeof(*p->fit));
+	p->before = malloc(p->n * sizeof(*p->before));
+	p->after = malloc(p->n * sizeof(*p->after));
+	p->score = malloc(2 * p->leaves * sizeof(*p->score));
+	if (!p->fit || !p->before || !p->after || !p->score)
+		return -ENOMEM;
+	for (size_t i = 0; i < 2 * p->leaves; i++)
+		p->score[i] = INFINITY;
+	for (size_t k = 0; k < p->n; k++) {
+		p->before[k] = k ? k - 1 : NONE;
+		p->after[k] = k + 1 < p->n ? k + 1 : NONE;
+	}
+	for (size_t k = 0; k < p->n; k++)
+		fit_before(p, k);
+	fit_after(p, p->n - 1);
+	for (size_t k = 0; k < p->n; k++)
+		judge(p, k);
+	return 0;
+}
+
+int ww_step_prune(const struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
+{
+	struct prune p = {.d = d, .bound = bound, .n = *bounds};
+	size_t left = 0;
+	int rc = 0;
+
+	if (p.n == 0)
+		return 0;
+	rc = prepare(&p);
+	if (rc == 0) {
+		while (p.score[1] < 1)
+			drop(&p, worst(&p));
+		for (size_t k = 0; k < p.n; k++)
+			if (bound[k].i != NONE)
+				bound[left++] = bound[k];
+		*bounds = left;
+	}
+	free(p.fit);
+	free(p.before);
+	free(p.after);
+	free(p.score);
+	return rc;
+}

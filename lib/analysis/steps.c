@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fearnhead & Rigaill, JASA 114 (2019): partition with the biweight loss. The limits of
+ * what belongs to one change, and the elimination, are this program's own.
+ */
+#include "analysis/noise.h"
+#include "analysis/steps_core.h"
+#include "analysis/steps_match.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+/* From averages back to readings. */
+static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
+{
+	for (size_t k = 0; k < r->events; k++) {
+		r->event[k].i = d->first[r->event[k].i];
+		r->event[k].settled_i = d->first[r->event[k].settled_i];
+	}
+	for (size_t k = 0; k < r->levels; k++) {
+		struct ww_step_level *l = &r->level[k];
+
+		l->from = d->first[l->from];
+		l->to = d->first[l->to - 1] + d->block;
+		l->settled_i = d->first[l->settled_i];
+		l->used *= d->block;
+	}
+}
+
+/* Whether noise that lasts longer than was thought at first leaves the changes. */
+static int settle_noise(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
+{
+	int rc = ww_step_prune(d, bound, bounds);
+
+	for (int turn = 0; rc == 0 && turn < 4; turn++) {
+		double phi = d->phi, tau = d->tau;
+		bool more;
+
+		ww_step_pooled(d, bound, *bounds, &phi, &tau);
+		more = tau > 1.05 * d->tau;
+		d->phi = phi;
+		d->tau = tau;
+		if (!more)
+			break;
+		rc = ww_step_prune(d, bound, bounds);
+	}
+	return rc;
+}
+
+static int known_all(const struct ww_step_input *in, struct ww_step_result *out,
+		     struct ww_error *err)
+{
+	char *taken = calloc(in->markers ? in->markers : 1, 1);
+
+	out->known = calloc(in->markers ? in->markers : 1, sizeof(*out->known));
+	if (!taken || !out->known) {
+		free(taken);
+		return ww_fail_nomem(err);
+	}
+	for (size_t k = 0; k < out->events; k++)
+		if (out->event[k].marker >= 0)
+			taken[out->event[k].marker] = 1;
+	for (size_t m = 0; m < in->markers; m++) {
+		struct ww_step_event *e = &out->known[out->knowns];
+		int rc = taken[m] ? -ENODATA : ww_steps_known(in, out, in->marker[m], e, NULL);
+
+		if (rc == -ENODATA)
+			continue;
+		if (rc < 0) {
+			free(taken);
+			return ww_fail_nomem(err);
+		}
+		e->marker = (int32_t)m;
+		out->knowns++;
+	}
+	free(taken);
+	return 0;
+}
+
+int ww_steps_find(const struct ww_step_input *in, struct ww_step_result *out, struct ww_error *err)
+{
+	struct ww_step_bound *bound = NULL;
+	struct ww_step_data d;
+	size_t bounds = 0;
+	int rc;
+
+	*out = (struct ww_step_result){.events = 0};
+	rc = ww_step_data_init(&d, in, err);
+	if (rc < 0 || d.n == 0)
+		goto out;
+	out->block = d.block;
+	out->mains_hz = d.mains_hz;
+	rc = ww_step_bounds(&d, in->marker, in->markers, &bound, &bounds);
+	if (rc == 0)
+		rc = settle_noise(&d, bound, &bounds);
+	if (rc == 0)
+		rc = ww_step_results(&d, bound, bounds, out);
+	if (rc < 0) {
+		ww_fail_nomem(err);
+		goto out;
+	}
+	out->sigma = d.sigma;
+	out->phi = d.phi;
+	out->tau = d.tau;
+	to_readings(&d, out);
+	rc = ww_steps_match(in->marker, in->markers, out->event, out->events, err);
+	if (rc == 0)
+		rc = known_all(in, out, err);
+out:
+	free(bound);
+	ww_step_data_free(&d);
+	if (rc < 0)
+		ww_steps_clear(out);
+	return rc;
+}
+
+void ww_steps_clear(struct ww_step_result *r)
+{
+	free(r->event);
+	free(r->level);
+	free(r->known);
+	*r = (struct ww_step_result){.events = 0};
+}
+
+double ww_quantised_mean(double x, double q, double sigma)
+{
+	double sum = 0;
+
+	if (!(q > 0))
+		return x;
+	if (!(sigma > 0))
+		return q * floor(x / q + 0.5);
+	/* Each code times the probability that the reading falls upon it. */
+	for (double k = floor((x - 9 * sigma) / q); k <= (x + 9 * sigma) / q + 1; k++) {
+		double hi = ((k + 0.5) * q - x) / (sigma * sqrt(2)),
+		       lo = ((k - 0.5) * q - x) / (sigma * sqrt(2));
+
+		sum += k * q * (erfc(lo) - erfc(hi)) / 2;
+	}
+	return sum;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of step detection share; steps.h is what others see. */
+#ifndef WW_STEPS_CORE_H
+#define WW_STEPS_CORE_H
+
+#include "analysis/steps.h"
+
+#define WW_STEP_BLOCK 64 /* readings whose noise is looked at together */
+#define WW_STEP_LAGS  5
+#define WW_STEP_BINS  192 /* most points that a level is fitted to */
+
+/* Physical limits of what belongs to one change. */
+#define WW_STEP_TOGETHER_S 5.0	/* changes so close are one */
+#define WW_STEP_SETTLING_S 60.0 /* later ones may be its settling */
+#define WW_STEP_SETTLING   0.35 /* if they are no larger a part of it */
+
+/* The readings as they are looked at: maybe averages over cycles of the mains. */
+struct ww_step_data {
+	size_t n;
+	double *t, *lo, *hi; /* s */
+	double *v;	     /* less centre */
+	uint8_t *hole;
+	uint8_t *out; /* 1: outlier, or between two levels: no part of a fit */
+	double centre;
+	double q;      /* step of the display; 0 */
+	double floor;  /* least sigma */
+	double period; /* s */
+	double spike;  /* readings of the longest spike */
+	double gain;   /* bound of it, a part */
+	size_t block;  /* readings averaged into one */
+	size_t *first; /* [n] the first of them */
+	double mains_hz;
+
+	double sigma, phi, tau; /* usual noise */
+	double *local;		/* by blocks of WW_STEP_BLOCK: standard deviation there */
+	double beta, bound;	/* of the partition, in standard deviations */
+	double least;		/* a change has so many standard uncertainties at least */
+	double line_cost;	/* what a slope must gain, in variances */
+
+	/* sums over the readings before i that are not out */
+	double *sum_w, *sum_v, *sum_vv, *sum_t;
+};
+
+/* Between two levels: the first reading that shows it, and the first after it. */
+struct ww_step_bound {
+	size_t i, f;
+};
+
+/* A level's shape: c; c + a (t - t0); c + a exp(-(t - t0)/tau_s). */
+struct ww_step_fit {
+	int32_t shape; /* enum ww_level_shape */
+	int32_t params;
+	double n; /* readings; 0: no fit */
+	double t0, tau_s;
+	double c, a;
+	double rss;
+	double cov[3][3]; /* of c, a, tau_s for variance 1 and no correlation */
+	double s2;	  /* variance of the readings, shrunk towards the usual */
+	double dof;	  /* that s2 rests upon */
+};
+
+/* step_data.c: take the readings over, find what noise they have. */
+int ww_step_data_init(struct ww_step_data *d, const struct ww_step_input *in, struct ww_error *err);
+void ww_step_data_free(struct ww_step_data *d);
+/* Sums for the fits, after out[] was set. */
+void ww_step_data_sum(struct ww_step_data *d);
+
+/* step_noise.c */
+int ww_step_noise(struct ww_step_data *d);
+/* Penalty and bound for this noise. */
+void ww_step_noise_set(struct ww_step_data *d, double phi, double tau);
+static inline double ww_step_local(const struct ww_step_data *d, size_t i)
+{
+	return d->local[i / WW_STEP_BLOCK];
+}
+
+/* step_mains.c: 50 or 60 Hz seen in it, or 0; readings to be averaged. */
+size_t ww_step_mains(const struct ww_step_input *in, double period, double *hz);
+
+/* step_events.c: changes taken together. *bound is the caller's to free. */
+int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
+		   struct ww_step_bound **bound, size_t *bounds);
+
+/* step_level.c: the shape that [from, to) has. */
+void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
+/* One shape only, for comparison: residual sum of squares. */
+double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int32_t shape);
+double ww_step_fit_at(const struct ww_step_fit *f, double t);
+/* Level that counts for a change at t, and its variance for variance 1. */
+double ww_step_fit_level(const struct ww_step_fit *f, double t, double *var);
+/* Covariance between the levels that count at two times. */
+double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2);
+/* Residuals of a fit that is penalised by its parameters. */
+double ww_step_fit_score(const struct ww_step_data *d, const struct ww_step_fit *f);
+
+/* step_prune.c: drop what does not stand out; *bounds falls. */
+int ww_step_prune(const struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds);
+
+/* step_u.c: phi and tau of what remains; the events and levels. */
+void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
+		    double *phi, double *tau);
+/* Half of what covers 95.45 %: for twice the standard uncertainty to do so. */
+double ww_step_student(double dof);
+/* uA, uG, u and dof of an event from the variances of both levels; uQ is set. */
+void ww_step_uncertainty(const struct ww_step_data *d, double va, double dof_a, double vb,
+			 double dof_b, struct ww_step_event *e);
+/* The state: as given, or unresolved with bounds. */
+void ww_step_judge(const struct ww_step_data *d, const struct ww_step_level *a,
+		   const struct ww_step_level *b, struct ww_step_event *e, int32_t state);
+int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
+		    struct ww_step_result *out);
+
+#endif
