@@ -455,14 +455,14 @@ WW_API int64_t ww_trace_read(struct ww_trace *t, uint32_t channel, int64_t from_
  */
 struct ww_import_options {
 	size_t size;
-	const char *format; /**< a name of ww_import_format_at(); NULL: found by content */
-	double rate_hz;	    /**< rows a second where the file has no times; 0: that is an error */
-	double resolution;  /**< smallest step of the readings in their unit (W); 0: found */
+	const char *format;  /**< a name of ww_import_format_at(); NULL: found by content */
+	double rate_hz;	     /**< rows a second where the file has no times; 0: that is an error */
+	double resolution;   /**< smallest step of the readings in their unit (W); 0: found */
 	const char *columns; /**< names of the columns, as a header would give them:
 				"time_s,power_mW,,A"; an empty one is passed over; NULL: the
 				file's own */
-	int32_t offset_s;   /**< local times without a zone: seconds east of UTC, ... */
-	int32_t has_offset; /**< ... if this is 1; else they are taken as UTC, and that is noted */
+	int32_t offset_s;    /**< local times without a zone: seconds east of UTC, ... */
+	int32_t has_offset;  /**< ... if this is 1; else they are taken as UTC, and that is noted */
 };
 
 /**
@@ -958,10 +958,12 @@ struct ww_device {
 	const char *state;	  /**< "on", "standby" */
 	struct ww_quantity watts; /**< NaN: not estimable, or no reading */
 	int32_t estimable;
-	uint32_t group;	   /**< from 1: number of its inseparable group; 0 none */
-	uint64_t readings; /**< with it in this state */
-	double va;	   /**< volt-amperes as read with nothing else on; NaN: not read */
-	double pf;	   /**< power factor, likewise */
+	uint32_t group;			/**< from 1: number of its inseparable group; 0 none */
+	struct ww_quantity with_offset; /**< W; the same and the meter's offset: what is known where
+					     no offset is; NaN where not even that */
+	uint64_t readings;		/**< with it in this state */
+	double va; /**< volt-amperes as read with nothing else on; NaN: not read */
+	double pf; /**< power factor, likewise */
 };
 
 /** Devices that the readings do not tell apart. */
@@ -1009,6 +1011,12 @@ struct ww_attribute_info {
 	double resolution; /**< W; 0 unknown */
 };
 
+/** Two devices that together draw more or less than each by itself. */
+struct ww_device_pair {
+	uint32_t a, b;		  /**< indices for ww_attribute_device() */
+	struct ww_quantity extra; /**< W above their sum; NaN: not estimable */
+};
+
 /** Two sets of devices compared: what the other one drew, less what this one draws. */
 struct ww_saving {
 	struct ww_quantity before, now; /**< W; NaN where the meter's offset is not known */
@@ -1046,6 +1054,8 @@ WW_API const struct ww_device_group *ww_attribute_group(const struct ww_attribut
 /** Best first. */
 WW_API const struct ww_device_next *ww_attribute_next(const struct ww_attribute *a, size_t i);
 WW_API const struct ww_device_level *ww_attribute_level(const struct ww_attribute *a, size_t i);
+/** Only with ww_attribute_options.interactions. */
+WW_API const struct ww_device_pair *ww_attribute_pair(const struct ww_attribute *a, size_t i);
 /** NULL where nothing was added to WW_SET_BEFORE. */
 WW_API const struct ww_saving *ww_attribute_saving(const struct ww_attribute *a);
 WW_API const char *ww_attribute_note(const struct ww_attribute *a, size_t i);
@@ -1261,13 +1271,16 @@ struct ww_compare_set {
 				"energy per unit", ...: sets of one measure are compared */
 	const char *unit;
 	const double *value;  /**< [n]; NaN: a run that gave none, which counts as failed */
-	const double *when;   /**< [n] order in which they were measured; NULL: as they stand */
+	const double *when;   /**< [n] number or time of each, for their order; NULL: unknown */
 	const uint32_t *pair; /**< [n] values with the same number in two sets are a pair; NULL */
 	size_t n;
 	/** d value / d offset of the meter: 1 for a reading, the mean time in s for an energy
 	    in J; 0: the offset has no part in it. */
 	double per_offset;
 	double per_gain; /**< 1: a gain of the meter is in it as a factor; 0: it is not (a time) */
+	uint32_t series; /**< sets of the same series were measured together: their orders
+			      and pairs belong together */
+	uint32_t reserved;
 };
 
 struct ww_compare_options {
@@ -1599,6 +1612,127 @@ WW_API void ww_runtime_free(struct ww_runtime *r);
 
 /* ------------------------------------------------------------ suspend model */
 
+/**
+ * Opportunistic suspend: what a policy that suspends in idle gaps saves. Break-even time,
+ * average power and wakes of policies for gaps of a distribution or of a record. See
+ * pwrlog-suspend-model(1) for the formulas and their sources.
+ */
+struct ww_suspend_model;
+
+enum ww_gaps_kind {
+	WW_GAPS_NONE = 0,	 /**< break-even only */
+	WW_GAPS_FIXED = 1,	 /**< all as long as `mean` */
+	WW_GAPS_EXPONENTIAL = 2, /**< mean `mean` */
+	WW_GAPS_PARETO = 3,	 /**< P(gap > x) = (least/x)^alpha, none longer than `most` */
+	WW_GAPS_RECORDED = 4	 /**< `gap[n]`, in the order in which they came */
+};
+
+/** Options. A quantity with value 0 is not given; u is its standard uncertainty. */
+struct ww_suspend_options {
+	size_t size;
+	struct ww_quantity idle_watts;	     /**< needed */
+	struct ww_quantity suspended_watts;  /**< needed; may be 0 */
+	struct ww_quantity transition_watts; /**< mean over both; 0: taken as idle_watts */
+	struct ww_quantity transition_J;     /**< energy of both beyond suspended_watts, instead */
+	struct ww_quantity suspend_s;	     /**< from the decision to asleep */
+	struct ww_quantity resume_s;	     /**< from the wake to work */
+	int32_t gaps;			     /**< enum ww_gaps_kind */
+	int32_t reserved;
+	double gap_mean;		       /**< s: FIXED, EXPONENTIAL */
+	double gap_least, gap_alpha, gap_most; /**< PARETO; most 0: unbounded */
+	const double *gap;		       /**< s, RECORDED: shape (n) */
+	size_t n;
+	double timeout_s;	/**< the fixed time-out to compare; 0: 15 s */
+	double visible_J;	/**< what a wake that a person notices costs beside its energy */
+	double visible_s;	/**< delay from which it is noticed; 0: 0.1 s */
+	double battery_Wh;	/**< 0: no hours of battery life */
+	double generated_watts; /**< human or solar power; 0: none */
+	double efficiency;	/**< of its storage, 0..1; 0: 1 */
+	double ratio;		/**< generated to used, wanted; 0: 10 */
+};
+
+enum ww_policy {
+	WW_POLICY_NEVER = 0,
+	WW_POLICY_AT_ONCE,
+	WW_POLICY_TIMEOUT,     /**< timeout_s */
+	WW_POLICY_BREAK_EVEN,  /**< after T_be: two-competitive */
+	WW_POLICY_RANDOM,      /**< random time-out: e/(e - 1)-competitive */
+	WW_POLICY_BEST,	       /**< the best fixed one for these gaps */
+	WW_POLICY_CLAIRVOYANT, /**< knows each gap beforehand: no policy can do better */
+	WW_POLICY_COUNT	       /* of this header */
+};
+
+/** What a policy comes to, in idle time. NaN: not known. */
+struct ww_policy_result {
+	int32_t policy; /**< enum ww_policy */
+	int32_t reserved;
+	double timeout_s;	  /**< INFINITY: never; NaN: none fixed */
+	struct ww_quantity watts; /**< average over idle time */
+	struct ww_quantity life;  /**< battery life against never suspending */
+	double joules;		  /**< of all recorded gaps; NaN otherwise */
+	double cost_watts;	  /**< watts and visible_J of each noticed wake */
+	double competitive;	  /**< at most so many times the clairvoyant's excess energy */
+	double wakes_per_hour;	  /**< of idle time */
+	double wakes;		  /**< in the record; NaN otherwise */
+	double gaps_part;	  /**< part of the gaps in which it suspends */
+	double delay_mean_s, delay_p95_s; /**< at a wake, as a person sees it */
+	double suspended_part;		  /**< of idle time, transitions left out */
+	double hours;			  /**< of battery_Wh */
+	double ratio;			  /**< efficiency generated_watts / watts */
+};
+
+/** Figures that do not depend on gaps. */
+struct ww_suspend_result {
+	struct ww_quantity transition_J; /**< E_tr: beyond suspended_watts */
+	struct ww_quantity break_even_s; /**< T_be */
+	double break_even_cost_s;	 /**< with visible_J */
+	int32_t limited_by_latency;	 /**< 1: T_be is suspend_s + resume_s */
+	int32_t visible;		 /**< 1: a person notices each wake */
+	double gap_mean;		 /**< s; NaN without gaps */
+	double best_cross_watts;	 /**< best time-out chosen on other gaps, on these */
+	double needed_watts;		 /**< average for `ratio`; NaN without generated_watts */
+	double needed_part;		 /**< part of the time suspended for it; >1: out of reach */
+};
+
+WW_API int ww_suspend_model_new(const struct ww_suspend_options *opt, struct ww_suspend_model **out,
+				struct ww_error *err);
+WW_API const struct ww_suspend_result *ww_suspend_model_get(const struct ww_suspend_model *m);
+/** NULL where there are no gaps or past the end. */
+WW_API const struct ww_policy_result *ww_suspend_model_policy(const struct ww_suspend_model *m,
+							      int policy);
+/** i-th note, NULL past the end. */
+WW_API const char *ww_suspend_model_note(const struct ww_suspend_model *m, size_t i);
+WW_API void ww_suspend_model_free(struct ww_suspend_model *m);
+WW_API const char *ww_policy_name(int policy);
+
+/**
+ * Read idle gaps in seconds from text: one a line, or a column of CSV ("gap", "idle" or
+ * "seconds" in its head, or the only one). *gap is freed with ww_free().
+ * @param name  of the text, for messages
+ * @return how many
+ */
+WW_API int64_t ww_gaps_parse(const char *name, const char *text, size_t n, double **gap,
+			     struct ww_error *err);
+
+/** What a trace of cycles of suspend and resume tells of the model. NaN: not known. */
+struct ww_suspend_fit {
+	struct ww_quantity idle_watts, suspended_watts;
+	struct ww_quantity transition_J; /**< beyond suspended_watts: intercept */
+	struct ww_quantity suspend_s, resume_s;
+	uint64_t cycles;    /**< used */
+	int32_t from_beats; /**< 1: cycles of a heartbeat; 0: dips of the power alone */
+	int32_t reserved;
+	char why[256]; /**< what was not told, and why; "" if all was */
+};
+
+/**
+ * Powers, transition energy and latencies from a trace: each cycle's energy against the
+ * time it was asleep, by a line (a meter slower than a transition still counts its energy).
+ * @param channel  "meter.power"; NULL: the only one of active power
+ */
+WW_API int ww_suspend_fit(struct ww_trace *t, const char *channel, struct ww_suspend_fit *out,
+			  struct ww_error *err);
+
 /* ----------------------------------------------------------------- reports */
 
 /** Forms of a report. */
@@ -1614,7 +1748,8 @@ WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struc
 /** Forms of a picture. */
 enum ww_plot_form {
 	WW_PLOT_SVG = 0, /**< the picture alone */
-	WW_PLOT_HTML = 1 /**< one page with picture, table and notes, without scripts or addresses */
+	WW_PLOT_HTML =
+		1 /**< one page with picture, table and notes, without scripts or addresses */
 };
 /** The trace with its levels and steps. *out is freed with ww_free(). */
 WW_API int ww_steps_plot(const struct ww_steps *s, int form, char **out, struct ww_error *err);
@@ -1626,6 +1761,8 @@ WW_API int ww_calibration_report(const struct ww_calibration *c, int form, char 
 WW_API int ww_plan_report(const struct ww_plan *p, int form, char **out, struct ww_error *err);
 WW_API int ww_standby_report(const struct ww_standby *s, int form, char **out,
 			     struct ww_error *err);
+WW_API int ww_suspend_model_report(const struct ww_suspend_model *m, int form, char **out,
+				   struct ww_error *err);
 WW_API int ww_runs_report(const struct ww_runs *r, int form, char **out, struct ww_error *err);
 WW_API int ww_compare_report(const struct ww_compare *c, int form, char **out,
 			     struct ww_error *err);

@@ -120,6 +120,7 @@ const char *ww_features(void)
 	X(ww_device_group)                                                                         \
 	X(ww_device_next)                                                                          \
 	X(ww_device_level)                                                                         \
+	X(ww_device_pair)                                                                          \
 	X(ww_attribute_info)                                                                       \
 	X(ww_saving)                                                                               \
 	X(ww_plan_options)                                                                         \
@@ -132,6 +133,10 @@ const char *ww_features(void)
 	X(ww_standby_options)                                                                      \
 	X(ww_standby_result)                                                                       \
 	X(ww_clause)                                                                               \
+	X(ww_suspend_options)                                                                      \
+	X(ww_policy_result)                                                                        \
+	X(ww_suspend_result)                                                                       \
+	X(ww_suspend_fit)                                                                          \
 	X(ww_numbers_options)                                                                      \
 	X(ww_numbers_group)                                                                        \
 	X(ww_compare_set)                                                                          \
