@@ -118,7 +118,10 @@ static void readings(struct clauses *l, const struct ww_standby_data *d)
 
 	ww_str_add(&l->asked, "at least ");
 	put(&l->asked, least[p] / 60, 0, " min");
-	put(&l->seen, d->length / 60, 1, " min");
+	if (d->length < 120)
+		put(&l->seen, d->length, 0, " s");
+	else
+		put(&l->seen, d->length / 60, 1, " min");
 	add(l, "duration", holds(s->r.verdict != WW_STANDBY_TOO_SHORT), false);
 	if (p == WW_STANDBY_SAMPLING || p == WW_STANDBY_ENERGYSTAR) {
 		ww_str_add(&l->asked, "readings at most 1 s apart");

@@ -53,10 +53,11 @@ static void put_result(struct ww_str *s, const struct ww_standby_result *r)
 	line(s, "uncertainty");
 	if (isfinite(r->expanded)) {
 		ww_str_add(s, "U = ");
-		put3(s, r->expanded, "W (k = 2): noise ");
-	} else {
-		ww_str_add(s, "noise ");
+		put3(s, r->expanded, "W (k = 2), allowed ");
+		put3(s, r->expanded_limit, "W\n");
+		line(s, "");
 	}
+	ww_str_add(s, "noise ");
 	if (isfinite(r->u_noise))
 		put3(s, r->u_noise, "W");
 	else
