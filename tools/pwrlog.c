@@ -6,6 +6,7 @@ static const struct tool_command commands[] = {
 	{"record", pwrlog_record, "record wattmeters into a trace"},
 	{"standby", pwrlog_standby, "power in a standby mode by the standard's procedures"},
 	{"stat", pwrlog_stat, "mean watts and energy of a trace, with uncertainties"},
+	{"steps", pwrlog_steps, "when the power of a trace changed, and by how much"},
 	{NULL, NULL, NULL},
 };
 

@@ -8,5 +8,6 @@ int pwrlog_list(int argc, char **argv);
 int pwrlog_record(int argc, char **argv);
 int pwrlog_standby(int argc, char **argv);
 int pwrlog_stat(int argc, char **argv);
+int pwrlog_steps(int argc, char **argv);
 
 #endif

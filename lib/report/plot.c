@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+/* In spans of the levels: what is so far off is cut, and how much is left of it. */
+#define SPIKE	    2.0
+#define SPIKE_SHOWN 0.5
+
 /* Colours are told by class, once for light and once for dark. */
 static const char style[] =
 	"<style>\n"
@@ -14,12 +18,14 @@ static const char style[] =
 	".ww-0{stroke:#c2410c}.ww-0 text,.ww-k0{fill:#b13a09;stroke:none}\n"
 	".ww-1{stroke:#7a3fb0;stroke-dasharray:5 3}.ww-1 text,.ww-k1{fill:#7a3fb0;stroke:none}\n"
 	".ww-2{stroke:#6e7781;stroke-dasharray:1.5 3}.ww-2 text,.ww-k2{fill:#59636e;stroke:none}\n"
+	".ww-cut{fill:#57606a}\n"
 	".ww-when{fill-opacity:.16;stroke:none}\n"
 	".ww-0 .ww-when{fill:#c2410c}.ww-1 .ww-when{fill:#7a3fb0}.ww-2 .ww-when{fill:#6e7781}\n"
 	".ww-title{font-size:14px;font-weight:600}.ww-quiet{fill:#57606a}\n"
 	"@media (prefers-color-scheme:dark){\n"
 	".ww-p{fill:#e6edf3}.ww-bg{fill:#0f1318}.ww-grid{stroke:#2b323b}.ww-axis{stroke:#8b949e}\n"
-	".ww-curve{stroke:#9aa4af}.ww-level{stroke:#6cb2ff}.ww-band{fill:#6cb2ff}\n"
+	".ww-curve{stroke:#9aa4af}.ww-cut{fill:#9aa4af}.ww-level{stroke:#6cb2ff}.ww-band{fill:#"
+	"6cb2ff}\n"
 	".ww-0{stroke:#ff9457}.ww-0 text,.ww-k0{fill:#ff9f69;stroke:none}\n"
 	".ww-1{stroke:#c99cf5}.ww-1 text,.ww-k1{fill:#c99cf5;stroke:none}\n"
 	".ww-2{stroke:#8b949e}.ww-2 text,.ww-k2{fill:#a8b1bb;stroke:none}\n"
@@ -84,23 +90,39 @@ double ww_plot_x(const struct ww_frame *f, double t)
 
 double ww_plot_y(const struct ww_frame *f, double v)
 {
+	v = fmin(fmax(v, f->y_lo), f->y_hi);
 	return f->bottom - (v - f->y_lo) / (f->y_hi - f->y_lo) * (f->bottom - f->top);
 }
 
 /* ---- what is measured ---- */
 
-/* Range of the y axis: all that is drawn; from 0 where that is not far off. */
+static void widen(double *lo, double *hi, double a, double b)
+{
+	*lo = fmin(*lo, fmin(a, b));
+	*hi = fmax(*hi, fmax(a, b));
+}
+
+/*
+ * Range of the y axis: all that is drawn; from 0 where that is not far off. Spikes that
+ * would leave nothing to be seen of the levels are cut off, and marked as cut.
+ */
 static void y_range(struct ww_frame *f, const struct ww_plot *p)
 {
-	double lo = INFINITY, hi = -INFINITY, pad;
+	double lo = INFINITY, hi = -INFINITY, l_lo = INFINITY, l_hi = -INFINITY, pad;
 
-	for (size_t i = 0; p->curve && i < p->curve->n; i++) {
-		lo = fmin(lo, p->curve->bin[i].lo);
-		hi = fmax(hi, p->curve->bin[i].hi);
-	}
-	for (size_t i = 0; i < p->levels; i++) {
-		lo = fmin(lo, fmin(p->level[i].y0, p->level[i].y1));
-		hi = fmax(hi, fmax(p->level[i].y0, p->level[i].y1));
+	for (size_t i = 0; p->curve && i < p->curve->n; i++)
+		widen(&lo, &hi, p->curve->bin[i].lo, p->curve->bin[i].hi);
+	for (size_t i = 0; i < p->levels; i++)
+		if (!isnan(p->level[i].y0) && !isnan(p->level[i].y1))
+			widen(&l_lo, &l_hi, p->level[i].y0, p->level[i].y1);
+	if (l_lo <= l_hi) {
+		double span = l_hi - fmin(l_lo, fmax(lo, 0));
+
+		if (span > 0 && hi > l_hi + SPIKE * span)
+			hi = l_hi + SPIKE_SHOWN * span;
+		if (span > 0 && lo < l_lo - SPIKE * span)
+			lo = l_lo - SPIKE_SHOWN * span;
+		widen(&lo, &hi, l_lo, l_hi);
 	}
 	if (!(lo <= hi))
 		lo = 0, hi = 1;
@@ -109,6 +131,31 @@ static void y_range(struct ww_frame *f, const struct ww_plot *p)
 	pad = hi > lo ? 0.04 * (hi - lo) : fmax(0.02 * fabs(hi), 1e-3);
 	f->y_lo = lo == 0 ? 0 : lo - pad;
 	f->y_hi = hi + pad;
+}
+
+/* Triangles where something was cut off. @return the greatest of it, NaN none */
+static double cut_off(struct ww_str *s, const struct ww_frame *f, const struct ww_curve *c)
+{
+	double most = NAN;
+
+	ww_str_add(s, "<path class=\"ww-cut\" d=\"");
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ww_curve_bin *b = &c->bin[i];
+		bool above = b->hi > f->y_hi, below = b->lo < f->y_lo;
+		double x = ww_plot_x(f, (b->t0 + b->t1) / 2);
+
+		if (!above && !below)
+			continue;
+		ww_str_add(s, "M");
+		ww_plot_num(s, x);
+		ww_str_add(s, " ");
+		ww_plot_num(s, above ? f->top : f->bottom);
+		ww_str_add(s, above ? "l-4 7h8z" : "l-4-7h8z");
+		if (above)
+			most = fmax(most, b->hi);
+	}
+	ww_str_add(s, "\"/>\n");
+	return most;
 }
 
 static void point(struct ww_str *s, const struct ww_frame *f, char how, double t, double v)
@@ -181,7 +228,7 @@ static void legend_line(struct ww_str *s, double *x, double y, const char *class
 }
 
 static void legend(struct ww_str *s, const struct ww_frame *f, const struct ww_plot *p,
-		   size_t unseen)
+		   size_t unseen, double cut)
 {
 	static const char *const tone[] = {"ww-0", "ww-1", "ww-2"};
 	bool used[WW_PLOT_TONES] = {false}, thinned = false;
@@ -199,6 +246,15 @@ static void legend(struct ww_str *s, const struct ww_frame *f, const struct ww_p
 	for (size_t i = 0; i < WW_PLOT_TONES; i++)
 		if (used[i] && p->tone_name[i])
 			legend_line(s, &x, y, tone[i], true, p->tone_name[i]);
+	if (cut > f->y_hi) {
+		struct ww_str text = {0};
+
+		ww_str_add(&text, "\xe2\x96\xb4 cut, up to ");
+		ww_plot_num(&text, cut);
+		ww_plot_text(s, x, y, "", text.p ? text.p : "");
+		s->bad = s->bad || text.bad;
+		ww_str_free(&text);
+	}
 	if (unseen) {
 		struct ww_str text = {0};
 
@@ -213,7 +269,8 @@ static void legend(struct ww_str *s, const struct ww_frame *f, const struct ww_p
 void ww_plot_svg(struct ww_str *s, const struct ww_plot *p, bool alone)
 {
 	struct ww_frame f = {.width = 960, .height = 460, .left = 66, .right = 944, .bottom = 384};
-	size_t *lane = ww_plot_lanes(&f, p), unseen = 0;
+	size_t *lane = ww_plot_lanes(&f, p), unseen;
+	double cut = NAN;
 
 	if (!lane) {
 		s->bad = true;
@@ -234,11 +291,13 @@ void ww_plot_svg(struct ww_str *s, const struct ww_plot *p, bool alone)
 	ww_plot_rect(s, "ww-bg", 0, 0, f.width, f.height);
 	ww_plot_text(s, f.left, 22, "class=\"ww-title\"", p->title);
 	ww_plot_axes(s, &f, p);
-	if (p->curve)
-		curve(s, &f, p->curve);
-	levels(s, &f, p);
 	unseen = ww_plot_events(s, &f, p, lane);
-	legend(s, &f, p, unseen);
+	if (p->curve) {
+		curve(s, &f, p->curve);
+		cut = cut_off(s, &f, p->curve);
+	}
+	levels(s, &f, p);
+	legend(s, &f, p, unseen, cut);
 	ww_str_add(s, "</svg>\n");
 	free(lane);
 }

@@ -65,11 +65,11 @@ static void wall_axis(struct ww_str *s, const struct ww_frame *f, const struct w
 		time[k.step < 60 ? 8 : 5] = '\0';
 		ww_plot_line(s, "ww-grid", x, f->top, x, f->bottom);
 		ww_plot_line(s, "ww-axis", x, f->bottom, x, f->bottom + 5);
-		ww_plot_text(s, x, f->bottom + 19, "text-anchor=\"middle\"",
+		ww_plot_text(s, fmin(x, f->width - 28), f->bottom + 19, "text-anchor=\"middle\"",
 			     k.step < 86400 ? time : date);
 		/* The day, where it is a new one. */
 		if (k.step < 86400 && strcmp(date, last) != 0)
-			ww_plot_text(s, x, f->bottom + 34,
+			ww_plot_text(s, fmin(x, f->width - 38), f->bottom + 34,
 				     "text-anchor=\"middle\" class=\"ww-quiet\"", date);
 		memcpy(last, date, sizeof(last));
 	}

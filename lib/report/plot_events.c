@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#define TICK	   9
 #define LABEL_MOST 30 /* characters; the tooltip has the rest */
 
 double ww_plot_width(const char *text)
@@ -160,7 +161,7 @@ size_t ww_plot_events(struct ww_str *s, const struct ww_frame *f, const struct w
 		const struct ww_plot_event *e = &p->event[i];
 		double x0 = ww_plot_x(f, e->t_lo), x1 = ww_plot_x(f, e->t_hi), x = (x0 + x1) / 2;
 		bool has_lane = lane[i] != WW_PLOT_NO_LANE;
-		double y = has_lane ? f->top - 6 - (double)lane[i] * WW_PLOT_LANE : f->top;
+		double y = f->top - 6 - (has_lane ? (double)lane[i] * WW_PLOT_LANE : 0);
 
 		unseen += *e->label && !has_lane;
 		/* Two lines on one pixel are one; a picture stays small whatever the trace. */
@@ -171,7 +172,8 @@ size_t ww_plot_events(struct ww_str *s, const struct ww_frame *f, const struct w
 		tooltip(s, e->tooltip);
 		if (x1 - x0 > 1.5)
 			ww_plot_rect(s, "ww-when", x0, f->top, x1 - x0, f->bottom - f->top);
-		ww_plot_line(s, "", x, has_lane ? y - 9 : y, x, f->bottom);
+		/* Where no label fits, lines would hide what they are about. */
+		ww_plot_line(s, "", x, has_lane ? y - 9 : f->bottom - TICK, x, f->bottom);
 		if (has_lane)
 			label(s, f, x, y, e->label);
 		ww_str_add(s, "</g>\n");

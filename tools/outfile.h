@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that a program writes beside its report. */
+#ifndef TOOLS_OUTFILE_H
+#define TOOLS_OUTFILE_H
+
+#include "common.h"
+
+/*
+ * Write a text to a file, whole or not at all: what stood there before stays where the
+ * disk is full. A pipe or a device is written to as it is. Frees the text.
+ * @return TOOL_OK, or TOOL_FAILED after it has said why
+ */
+int tool_write_file(const char *path, char *text);
+
+#endif
