@@ -166,6 +166,7 @@ static int by_drift(const void *a, const void *b)
 static void say_drift(struct ww_steps *s)
 {
 	const struct ww_level **l = calloc(s->levels + 1, sizeof(const struct ww_level *));
+	struct ww_str text = {0};
 	size_t n = 0;
 
 	if (!l) {
@@ -177,14 +178,18 @@ static void say_drift(struct ww_steps *s)
 			l[n++] = &s->level[i];
 	qsort(l, n, sizeof(const struct ww_level *), by_drift);
 	for (size_t i = 0; i < n && i < DRIFTS_SAID; i++)
-		ww_note(&s->notes,
-			"the level between %s and %s s drifts by %s W in an hour: 'before' and "
-			"'after' are its values at the change",
-			num(((double)l[i]->from_ns - (double)s->origin_ns) / 1e9).t,
-			num(((double)l[i]->to_ns - (double)s->origin_ns) / 1e9).t,
-			num(l[i]->slope).t);
+		ww_str_addf(&text, "%s%s to %s s by %s W/h", i ? ", " : "",
+			    num(((double)l[i]->from_ns - (double)s->origin_ns) / 1e9).t,
+			    num(((double)l[i]->to_ns - (double)s->origin_ns) / 1e9).t,
+			    num(l[i]->slope).t);
 	if (n > DRIFTS_SAID)
-		ww_note(&s->notes, "%zu further levels drift", n - DRIFTS_SAID);
+		ww_str_addf(&text, ", and %zu more", n - DRIFTS_SAID);
+	if (n)
+		ww_note(&s->notes,
+			"levels drift (%s): 'before' and 'after' are their values at the change",
+			text.p ? text.p : "");
+	s->notes.bad = s->notes.bad || text.bad;
+	ww_str_free(&text);
 	free(l);
 }
 

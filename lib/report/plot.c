@@ -10,25 +10,27 @@
 /* Colours are told by class, once for light and once for dark. */
 static const char style[] =
 	"<style>\n"
+	".ww-p text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\n"
 	".ww-p{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#24292f}\n"
 	".ww-bg{fill:#fff}.ww-grid{stroke:#d8dee4}.ww-axis{stroke:#57606a}\n"
 	".ww-curve{stroke:#57606a;fill:none;stroke-linejoin:round}\n"
 	".ww-level{stroke:#0b62c4;fill:none;stroke-width:1.8}\n"
 	".ww-band{fill:#0b62c4;fill-opacity:.22}\n"
-	".ww-0{stroke:#c2410c}.ww-0 text,.ww-k0{fill:#b13a09;stroke:none}\n"
-	".ww-1{stroke:#7a3fb0;stroke-dasharray:5 3}.ww-1 text,.ww-k1{fill:#7a3fb0;stroke:none}\n"
-	".ww-2{stroke:#6e7781;stroke-dasharray:1.5 3}.ww-2 text,.ww-k2{fill:#59636e;stroke:none}\n"
+	".ww-0{stroke:#c2410c}text.ww-0{fill:#b13a09}\n"
+	".ww-1{stroke:#7a3fb0;stroke-dasharray:5 3}text.ww-1{fill:#7a3fb0}\n"
+	".ww-2{stroke:#6e7781;stroke-dasharray:1.5 3}text.ww-2{fill:#59636e}\n"
 	".ww-cut{fill:#57606a}\n"
 	".ww-when{fill-opacity:.16;stroke:none}\n"
 	".ww-0 .ww-when{fill:#c2410c}.ww-1 .ww-when{fill:#7a3fb0}.ww-2 .ww-when{fill:#6e7781}\n"
 	".ww-title{font-size:14px;font-weight:600}.ww-quiet{fill:#57606a}\n"
 	"@media (prefers-color-scheme:dark){\n"
+	".ww-p text{stroke:#0f1318}\n"
 	".ww-p{fill:#e6edf3}.ww-bg{fill:#0f1318}.ww-grid{stroke:#2b323b}.ww-axis{stroke:#8b949e}\n"
 	".ww-curve{stroke:#9aa4af}.ww-cut{fill:#9aa4af}.ww-level{stroke:#6cb2ff}.ww-band{fill:#"
 	"6cb2ff}\n"
-	".ww-0{stroke:#ff9457}.ww-0 text,.ww-k0{fill:#ff9f69;stroke:none}\n"
-	".ww-1{stroke:#c99cf5}.ww-1 text,.ww-k1{fill:#c99cf5;stroke:none}\n"
-	".ww-2{stroke:#8b949e}.ww-2 text,.ww-k2{fill:#a8b1bb;stroke:none}\n"
+	".ww-0{stroke:#ff9457}text.ww-0{fill:#ff9f69}\n"
+	".ww-1{stroke:#c99cf5}text.ww-1{fill:#c99cf5}\n"
+	".ww-2{stroke:#8b949e}text.ww-2{fill:#a8b1bb}\n"
 	".ww-0 .ww-when{fill:#ff9457}.ww-1 .ww-when{fill:#c99cf5}.ww-2 .ww-when{fill:#8b949e}\n"
 	".ww-quiet{fill:#a8b1bb}}\n"
 	"</style>\n";
@@ -102,16 +104,28 @@ static void widen(double *lo, double *hi, double a, double b)
 	*hi = fmax(*hi, fmax(a, b));
 }
 
+/* Bands of uncertainty too, unless one is wider than all there is to see. */
+static void bands(const struct ww_plot *p, double span, double *lo, double *hi)
+{
+	for (size_t i = 0; i < p->levels; i++) {
+		const struct ww_plot_level *l = &p->level[i];
+
+		if (l->u < span)
+			widen(lo, hi, fmin(l->y0, l->y1) - l->u, fmax(l->y0, l->y1) + l->u);
+	}
+}
+
 /*
  * Range of the y axis: all that is drawn; from 0 where that is not far off. Spikes that
  * would leave nothing to be seen of the levels are cut off, and marked as cut.
  */
 static void y_range(struct ww_frame *f, const struct ww_plot *p)
 {
-	double lo = INFINITY, hi = -INFINITY, l_lo = INFINITY, l_hi = -INFINITY, pad;
+	double lo = INFINITY, hi = -INFINITY, l_lo = INFINITY, l_hi = -INFINITY, pad, least;
 
 	for (size_t i = 0; p->curve && i < p->curve->n; i++)
 		widen(&lo, &hi, p->curve->bin[i].lo, p->curve->bin[i].hi);
+	least = lo;
 	for (size_t i = 0; i < p->levels; i++)
 		if (!isnan(p->level[i].y0) && !isnan(p->level[i].y1))
 			widen(&l_lo, &l_hi, p->level[i].y0, p->level[i].y1);
@@ -123,10 +137,12 @@ static void y_range(struct ww_frame *f, const struct ww_plot *p)
 		if (span > 0 && lo < l_lo - SPIKE * span)
 			lo = l_lo - SPIKE_SHOWN * span;
 		widen(&lo, &hi, l_lo, l_hi);
+		bands(p, span, &lo, &hi);
 	}
 	if (!(lo <= hi))
 		lo = 0, hi = 1;
-	if (lo > 0 && lo < 0.4 * hi)
+	/* Down to 0 where that is not far, and no farther for what noise makes of a 0. */
+	if ((lo > 0 && lo < 0.4 * hi) || (lo < 0 && least >= 0))
 		lo = 0;
 	pad = hi > lo ? 0.04 * (hi - lo) : fmax(0.02 * fabs(hi), 1e-3);
 	f->y_lo = lo == 0 ? 0 : lo - pad;
@@ -190,6 +206,11 @@ static void curve(struct ww_str *s, const struct ww_frame *f, const struct ww_cu
 	ww_str_add(s, "\"/>\n");
 }
 
+static double within(const struct ww_frame *f, double y)
+{
+	return fmin(fmax(y, f->top), f->bottom);
+}
+
 static void levels(struct ww_str *s, const struct ww_frame *f, const struct ww_plot *p)
 {
 	for (size_t i = 0; i < p->levels; i++) {
@@ -201,7 +222,8 @@ static void levels(struct ww_str *s, const struct ww_frame *f, const struct ww_p
 		if (isnan(y0) || isnan(y1))
 			continue;
 		if (h >= 0.5) {
-			const double v[] = {x0, y0 - h, x1, y1 - h, x1, y1 + h, x0, y0 + h};
+			const double v[] = {x0, within(f, y0 - h), x1, within(f, y1 - h),
+					    x1, within(f, y1 + h), x0, within(f, y0 + h)};
 
 			ww_str_add(s, "<polygon class=\"ww-band\" points=\"");
 			for (size_t k = 0; k < 8; k++) {

@@ -6,6 +6,7 @@
 #include "report/plotimpl.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define TICK	   9
 #define LABEL_MOST 30 /* characters; the tooltip has the rest */
@@ -139,21 +140,27 @@ static void tooltip(struct ww_str *s, const char *text)
 	ww_str_add(s, "</title>\n");
 }
 
-static void label(struct ww_str *s, const struct ww_frame *f, double x, double y, const char *text)
+static void label(struct ww_str *s, const struct ww_frame *f, double x, double y, int tone,
+		  const char *text)
 {
-	char *shown = cut(text);
+	char *shown = cut(text), how[48];
 	bool left = shown && flips(f, x, ww_plot_width(shown));
 
 	s->bad = s->bad || !shown;
+	snprintf(how, sizeof(how), "class=\"ww-%d\"%s", tone, left ? " text-anchor=\"end\"" : "");
 	if (shown)
-		ww_plot_text(s, left ? x - 4 : x + 4, y, left ? "text-anchor=\"end\"" : "", shown);
+		ww_plot_text(s, left ? x - 4 : x + 4, y, how, shown);
 	free(shown);
+}
+
+static double height(const struct ww_frame *f, size_t lane)
+{
+	return f->top - 6 - (double)lane * WW_PLOT_LANE;
 }
 
 size_t ww_plot_events(struct ww_str *s, const struct ww_frame *f, const struct ww_plot *p,
 		      const size_t *lane)
 {
-	static const char *const tone[] = {"ww-0", "ww-1", "ww-2"};
 	double drawn[WW_PLOT_TONES] = {-1, -1, -1};
 	size_t unseen = 0;
 
@@ -161,22 +168,28 @@ size_t ww_plot_events(struct ww_str *s, const struct ww_frame *f, const struct w
 		const struct ww_plot_event *e = &p->event[i];
 		double x0 = ww_plot_x(f, e->t_lo), x1 = ww_plot_x(f, e->t_hi), x = (x0 + x1) / 2;
 		bool has_lane = lane[i] != WW_PLOT_NO_LANE;
-		double y = f->top - 6 - (has_lane ? (double)lane[i] * WW_PLOT_LANE : 0);
 
 		unseen += *e->label && !has_lane;
 		/* Two lines on one pixel are one; a picture stays small whatever the trace. */
 		if (!has_lane && x - drawn[e->tone] < 0.5)
 			continue;
 		drawn[e->tone] = x;
-		ww_str_addf(s, "<g class=\"%s\">", tone[e->tone]);
+		ww_str_addf(s, "<g class=\"ww-%d\">", e->tone);
 		tooltip(s, e->tooltip);
 		if (x1 - x0 > 1.5)
 			ww_plot_rect(s, "ww-when", x0, f->top, x1 - x0, f->bottom - f->top);
 		/* Where no label fits, lines would hide what they are about. */
-		ww_plot_line(s, "", x, has_lane ? y - 9 : f->bottom - TICK, x, f->bottom);
-		if (has_lane)
-			label(s, f, x, y, e->label);
+		ww_plot_line(s, "", x, has_lane ? height(f, lane[i]) - 9 : f->bottom - TICK, x,
+			     f->bottom);
 		ww_str_add(s, "</g>\n");
+	}
+	/* Over all lines, so that none strikes a label out. */
+	for (size_t i = 0; i < p->events; i++) {
+		const struct ww_plot_event *e = &p->event[i];
+
+		if (lane[i] != WW_PLOT_NO_LANE)
+			label(s, f, ww_plot_x(f, (e->t_lo + e->t_hi) / 2), height(f, lane[i]),
+			      e->tone, e->label);
 	}
 	return unseen;
 }

@@ -143,8 +143,8 @@ static void text_row(struct ww_str *cell, const struct ww_steps *st, size_t i)
 		ww_steps_put_clock(&cell[CLOCK], st, (st->when[i].t_lo + st->when[i].t_hi) / 2);
 	put_label(&cell[LABEL], p->label);
 	ww_steps_put_change(&cell[CHANGE], p);
-	put_value(&cell[BEFORE], p->before.value, p->before.u, false);
-	put_value(&cell[AFTER], p->after.value, p->after.u, false);
+	put_value(&cell[BEFORE], p->before.value, p->delta.u, false);
+	put_value(&cell[AFTER], p->after.value, p->delta.u, false);
 	ww_steps_put_settled(&cell[SETTLED], st, i);
 	if (p->state != WW_STEP_DETECTED)
 		ww_str_add(&cell[STATE], ww_steps_state(p->state));
