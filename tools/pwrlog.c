@@ -2,6 +2,7 @@
 #include "pwrlog.h"
 
 static const struct tool_command commands[] = {
+	{"compare", pwrlog_compare, "two sets of runs beside each other, with what can be told"},
 	{"list", pwrlog_list, "what is plugged in, and the drivers of this build"},
 	{"record", pwrlog_record, "record wattmeters into a trace"},
 	{"standby", pwrlog_standby, "power in a standby mode by the standard's procedures"},

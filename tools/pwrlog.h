@@ -4,6 +4,7 @@
 
 #include "common.h"
 
+int pwrlog_compare(int argc, char **argv);
 int pwrlog_list(int argc, char **argv);
 int pwrlog_record(int argc, char **argv);
 int pwrlog_standby(int argc, char **argv);

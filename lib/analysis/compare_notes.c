@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes with a comparison: assumptions, and what in the values speaks against it. */
+#include "analysis/compare.h"
+#include "base/stats.h"
+#include "base/str.h"
+
+#include <math.h>
+
+/* Robust standard deviations: among ten values of a normal one in a hundred sets has one. */
+#define FAR 6.0
+/* A warning that is wrong one time in a hundred. */
+#define SURE  0.01
+#define SHOWN 6
+
+static void number(struct ww_str *s, double v, double scale)
+{
+	ww_str_fixed(s, v, ww_decimals_for(fabs(scale) > 0 ? fabs(scale) : fabs(v), 3));
+}
+
+static void note(struct ww_compare *c, struct ww_str *s)
+{
+	if (s->bad)
+		c->notes.bad = true;
+	else
+		ww_note(&c->notes, "%s", s->p);
+	ww_str_free(s);
+}
+
+/* Median and 1.4826 MAD; v is reordered. */
+static double spread(double *v, size_t n, double *median)
+{
+	*median = ww_median(v, n);
+	for (size_t i = 0; i < n; i++)
+		v[i] = fabs(v[i] - *median);
+	return 1.4826 * ww_median(v, n);
+}
+
+static int outliers(struct ww_compare *c, const struct ww_comparison *r, const char *who,
+		    const double *v, const double *when, size_t n)
+{
+	double *copy = calloc(n ? n : 1, sizeof(*copy)), median, sd;
+	size_t found = 0;
+	struct ww_str s = {0};
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		copy[i] = v[i];
+	sd = spread(copy, n, &median);
+	free(copy);
+	if (n < 5 || !(sd > 0))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!(fabs(v[i] - median) > FAR * sd) || found++ >= SHOWN)
+			continue;
+		if (found == 1)
+			ww_str_addf(&s, "%s of %s: far from the others ", r->measure, who);
+		ww_str_add(&s, found == 1 ? "(median " : ", ");
+		if (found == 1) {
+			number(&s, median, sd);
+			ww_str_addf(&s, "%s%s): ", *r->unit ? " " : "", r->unit);
+		}
+		number(&s, v[i], sd);
+		ww_str_add(&s, " in run ");
+		ww_str_num(&s, when[i]);
+	}
+	if (found > SHOWN)
+		ww_str_addf(&s, ", and %zu more", found - SHOWN);
+	if (found) {
+		ww_str_add(&s, ". All are kept: look what happened there; the tests by ranks "
+			       "depend on them least");
+		note(c, &s);
+	}
+	ww_str_free(&s);
+	return 0;
+}
+
+/* Sums of a common slope of values over their order, each set around its own mean. */
+struct slope {
+	double n, sets, tt, tv, vv, first, last;
+};
+
+static void slope_add(struct slope *k, const double *v, const double *when, size_t n)
+{
+	double mt = 0, mv = 0;
+
+	if (n < 2)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		mt += when[i] / (double)n;
+		mv += v[i] / (double)n;
+		k->first = fmin(k->first, when[i]);
+		k->last = fmax(k->last, when[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		k->tt += (when[i] - mt) * (when[i] - mt);
+		k->tv += (when[i] - mt) * (v[i] - mv);
+		k->vv += (v[i] - mv) * (v[i] - mv);
+	}
+	k->n += (double)n;
+	k->sets++;
+}
+
+static void drift(struct ww_compare *c, const struct ww_comparison *r, const struct ww_samples2 *s)
+{
+	struct slope k = {.first = INFINITY, .last = -INFINITY};
+	double df, b, rest, p, level = (r->mean_a.value + r->mean_b.value) / 2, change;
+	struct ww_str t = {0};
+
+	slope_add(&k, s->a, s->when_a, s->n);
+	slope_add(&k, s->b, s->when_b, s->m);
+	df = k.n - k.sets - 1;
+	if (df < 4 || !(k.tt > 0) || !(k.vv > 0))
+		return;
+	b = k.tv / k.tt;
+	rest = fmax(0, k.vv - b * k.tv);
+	p = rest > 0 ? ww_student_p(b / sqrt(rest / df / k.tt), df) : 0;
+	if (!(p < SURE))
+		return;
+	change = b * (k.last - k.first);
+	ww_str_addf(&t, "%s drifts: ", r->measure);
+	ww_str_add(&t, change > 0 ? "+" : "-");
+	if (level > 0) {
+		number(&t, 100 * fabs(change) / level, 0);
+		ww_str_add(&t, " %");
+	} else {
+		number(&t, fabs(change), 0);
+		ww_str_addf(&t, "%s%s", *r->unit ? " " : "", r->unit);
+	}
+	ww_str_addf(&t, " from the first run to the last (%s, %s)", r->a, r->b);
+	ww_str_add(&t, s->paired ? "; the pairs take it out of the difference"
+				 : ": run them in turn, else it may pass for a difference");
+	note(c, &t);
+}
+
+/* Does it matter which of a pair ran first? */
+static int order(struct ww_compare *c, const struct ww_comparison *r, const struct ww_samples2 *s)
+{
+	double *d, p;
+	size_t ab = 0, ba = 0;
+	struct ww_mean_test t;
+
+	if (!s->paired)
+		return 0;
+	d = calloc(2 * s->n + 1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->when_a[i] < s->when_b[i])
+			d[ab++] = s->b[i] - s->a[i];
+		else if (s->when_a[i] > s->when_b[i])
+			d[s->n + ba++] = s->b[i] - s->a[i];
+	}
+	ww_welch_mean(d, ab, d + s->n, ba, &t);
+	p = t.se > 0 ? ww_student_p(t.value / t.se, t.df) : NAN;
+	if (ab >= 3 && ba >= 3 && p < SURE)
+		ww_note(&c->notes,
+			"%s: it matters whether %s or %s runs first in a pair: let what ran before "
+			"die down (a pause, a run to warm up)",
+			r->measure, r->a, r->b);
+	else if (ab + ba >= 2 && (ab == 0 || ba == 0))
+		ww_note(&c->notes,
+			"%s ran first in every pair: what the first run leaves behind (heat, a "
+			"cache) is in the difference; let the order change (ABBA)",
+			ab ? r->a : r->b);
+	free(d);
+	return 0;
+}
+
+/* One after the other, not in turn. */
+void ww_compare_blocks(struct ww_compare *c, const struct ww_comparison *r,
+		       const struct ww_samples2 *s)
+{
+	double first[2] = {INFINITY, INFINITY}, last[2] = {-INFINITY, -INFINITY};
+
+	for (size_t i = 0; i < s->n; i++) {
+		first[0] = fmin(first[0], s->when_a[i]);
+		last[0] = fmax(last[0], s->when_a[i]);
+	}
+	for (size_t i = 0; i < s->m; i++) {
+		first[1] = fmin(first[1], s->when_b[i]);
+		last[1] = fmax(last[1], s->when_b[i]);
+	}
+	if (!s->paired && s->n && s->m && (last[0] < first[1] || last[1] < first[0]))
+		ww_note(&c->notes,
+			"all runs of %s come before those of %s: a drift between them would look "
+			"like a difference; run them in turn (pwrlog run --interleave)",
+			last[0] < first[1] ? r->a : r->b, last[0] < first[1] ? r->b : r->a);
+}
+
+static void failures(struct ww_compare *c, const struct ww_comparison *r)
+{
+	if (r->failed_a + r->failed_b == 0)
+		return;
+	ww_note(&c->notes,
+		"%s: %llu of %llu runs of %s and %llu of %llu of %s gave no value; they are "
+		"counted, but in no figure%s",
+		r->measure, (unsigned long long)r->failed_a,
+		(unsigned long long)(r->n_a + r->failed_a), r->a, (unsigned long long)r->failed_b,
+		(unsigned long long)(r->n_b + r->failed_b), r->b,
+		r->pairs ? ", and neither are their partners in the pairs" : "");
+}
+
+/* lgamma() writes the global signgam; its reentrant form does not. */
+static double lgam(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
+/* Student's t and the ranks should agree; where they do not, the scatter is no normal one. */
+static void disagree(struct ww_compare *c, const struct ww_comparison *r,
+		     const struct ww_samples2 *s)
+{
+	double p = s->paired ? r->signed_rank_p : r->mann_whitney_p, alpha = 1 - c->conf;
+	double n = (double)s->n, m = (double)s->m, least;
+
+	if (isnan(p) || isnan(r->p) || (p <= alpha) == (r->p <= alpha))
+		return;
+	least = s->paired ? exp2(1 - n) : 2 * exp(lgam(n + 1) + lgam(m + 1) - lgam(n + m + 1));
+	if (least > alpha)
+		ww_note(&c->notes,
+			"%s: so few runs that a test by ranks could never tell a difference: what "
+			"is said here rests on a normal scatter",
+			r->measure);
+	else
+		ww_note(&c->notes,
+			"%s: the t-test and the test by ranks do not agree on %s and %s: the "
+			"scatter "
+			"is not normal, or the difference is at the edge of what so many runs show",
+			r->measure, r->a, r->b);
+}
+
+int ww_compare_doubts(struct ww_compare *c, const struct ww_comparison *r,
+		      const struct ww_samples2 *s)
+{
+	int rc;
+
+	failures(c, r);
+	if (s->n == 0 || s->m == 0)
+		return 0;
+	rc = outliers(c, r, r->a, s->a, s->when_a, s->n);
+	if (rc == 0)
+		rc = outliers(c, r, r->b, s->b, s->when_b, s->m);
+	if (rc == 0)
+		rc = order(c, r, s);
+	if (rc == 0) {
+		drift(c, r, s);
+		disagree(c, r, s);
+	}
+	return rc;
+}
+
+static void methods(struct ww_compare *c)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < c->rows; i++)
+		seen |= 1u << c->row[i].method;
+	if (seen & 1u << WW_COMPARE_PAIRED_LOG)
+		ww_note(&c->notes, "the ratio is the geometric mean of the pairs' ratios, its "
+				   "interval Student's t of their logarithms");
+	if (seen & 1u << WW_COMPARE_WELCH_LOG)
+		ww_note(&c->notes, "not paired: the ratio is that of the geometric means, its "
+				   "interval Welch's t of the logarithms");
+	if (seen & (1u << WW_COMPARE_PAIRED | 1u << WW_COMPARE_WELCH))
+		ww_note(&c->notes,
+			"where a value is not above zero, the ratio is that of the means, "
+			"with Fieller's interval where there is one");
+	if (c->variants > 1)
+		ww_note(&c->notes,
+			"%zu variants beside one: p is corrected for their number (Holm), the "
+			"intervals hold each for itself",
+			c->variants);
+}
+
+static void meter(struct ww_compare *c, const struct ww_compare_options *opt)
+{
+	double offset = WW_OPT(opt, offset_u, 0), gain = WW_OPT(opt, gain_u, 0);
+	bool has = offset > 0 || gain > 0;
+	struct ww_str s = {0};
+
+	if (c->other_meter) {
+		ww_str_add(&s,
+			   has ? "two meters: their gains and offsets are taken as independent, "
+				 "and nothing cancels"
+			       : "two meters whose accuracy is not known: what they differ by is "
+				 "in the ratio, and not in its interval");
+	} else if (offset > 0) {
+		ww_str_add(&s, "one meter for all: its gain cancels in the ratio, its offset does "
+			       "not; the intervals hold what an offset with a standard uncertainty "
+			       "of ");
+		ww_str_num(&s, offset);
+		ww_str_add(&s, " can do");
+	} else {
+		ww_str_add(&s,
+			   "taken as measured with one meter: its gain cancels in the ratio; its "
+			   "offset does not, and is not known: it is in no interval");
+	}
+	note(c, &s);
+}
+
+void ww_compare_remarks(struct ww_compare *c, const struct ww_compare_options *opt)
+{
+	methods(c);
+	meter(c, opt);
+}
