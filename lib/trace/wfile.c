@@ -329,7 +329,117 @@ static int put_recorder(struct ww_writer *w, struct ww_error *err)
 	return rc;
 }
 
-static int set_up_file(struct ww_writer *w, struct ww_error *err)
+/* Tables, and who records; in one transaction that is still open. */
+static int make_tables(struct ww_writer *w, struct ww_error *err)
+{
+	int rc = ww_db_exec(w->db, w->path, "PRAGMA auto_vacuum=INCREMENTAL", err);
+
+	if (rc == 0)
+		rc = ww_db_create(w->db, w->path, err);
+	if (rc == 0)
+		rc = prepare_all(w, err);
+	if (rc == 0)
+		rc = put_recorder(w, err);
+	return rc;
+}
+
+/* The bytes of a trace that holds nothing yet. *bytes is sqlite3_free()d. */
+static int make_newborn(struct ww_writer *w, unsigned char **bytes, sqlite3_int64 *n,
+			struct ww_error *err)
+{
+	int rc = 0;
+
+	*bytes = NULL;
+	if (sqlite3_open_v2(":memory:", &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		rc = ww_db_fail(w->db, w->path, err);
+	if (rc == 0)
+		rc = make_tables(w, err);
+	if (rc == 0)
+		rc = ww_db_run(w->db, w->path, w->st[ST_COMMIT], err);
+	w->in_txn = false;
+	for (size_t i = 0; i < WW_COUNTOF(w->st); i++) {
+		sqlite3_finalize(w->st[i]);
+		w->st[i] = NULL;
+	}
+	if (rc == 0 && !(*bytes = sqlite3_serialize(w->db, "main", n, 0)))
+		rc = ww_fail_nomem(err);
+	sqlite3_close(w->db);
+	w->db = NULL;
+	return rc;
+}
+
+static int write_all(int fd, const unsigned char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t k = write(fd, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return k < 0 ? -errno : -EIO;
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+/*
+ * A file that gets its name when its tables are there, so that no moment to be killed
+ * in leaves one that cannot be opened. @return 0, negative; 1 where the file system has
+ * no files without a name
+ */
+static int give_birth(const char *path, const unsigned char *bytes, size_t n)
+{
+	const char *slash = strrchr(path, '/');
+	struct ww_str dir = {0}, self = {0};
+	int fd = -1, rc = 0;
+
+	ww_str_addn(&dir, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+	if (dir.bad)
+		return -ENOMEM;
+	fd = open(dir.p, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	ww_str_free(&dir);
+	if (fd < 0)
+		return 1;
+	rc = write_all(fd, bytes, n);
+	ww_str_addf(&self, "/proc/self/fd/%d", fd);
+	if (rc == 0 && self.bad)
+		rc = -ENOMEM;
+	if (rc == 0 && linkat(AT_FDCWD, self.p, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0)
+		rc = errno == EEXIST || errno == ENOSPC || errno == EDQUOT ? -errno : 1;
+	ww_str_free(&self);
+	close(fd);
+	return rc;
+}
+
+/* An own name, exclusively. @return 1 an empty file, 0 one with its tables, negative */
+static int create_file(struct ww_writer *w, struct ww_error *err)
+{
+	unsigned char *bytes;
+	sqlite3_int64 n = 0;
+	int fd, rc = make_newborn(w, &bytes, &n, err);
+
+	if (rc < 0)
+		return rc;
+	rc = give_birth(w->path, bytes, (size_t)n);
+	sqlite3_free(bytes);
+	if (rc == 1) {
+		fd = open(w->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+		rc = fd < 0 ? -errno : 1;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (rc == -EEXIST)
+		return ww_fail(err, rc,
+			       "%s exists already and is not overwritten: choose another name",
+			       w->path);
+	if (rc == -ENOSPC)
+		return ww_fail(err, rc, "%s: cannot be created: disk full", w->path);
+	return rc < 0 ? ww_fail(err, rc, "%s: cannot be created: %s", w->path, strerror(-rc)) : rc;
+}
+
+static int set_up_file(struct ww_writer *w, bool empty, struct ww_error *err)
 {
 	char pragmas[256];
 	int rc;
@@ -344,30 +454,20 @@ static int set_up_file(struct ww_writer *w, struct ww_error *err)
 			 "PRAGMA wal_autocheckpoint=%d;",
 			 WAL_BYTES, WAL_BYTES / 4096);
 	rc = ww_db_exec(w->db, w->path, pragmas, err);
-	if (rc == 0)
-		rc = ww_db_create(w->db, w->path, err);
-	if (rc == 0)
-		rc = prepare_all(w, err);
-	if (rc == 0)
-		rc = put_recorder(w, err);
-	return rc;
+	if (rc < 0)
+		return rc;
+	return empty ? make_tables(w, err) : prepare_all(w, err);
 }
 
 int ww_wfile_open(struct ww_writer *w, struct ww_error *err)
 {
-	int fd = open(w->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
 	struct ww_error why = {0};
-	int rc, no = errno;
+	int rc = create_file(w, err);
 
-	if (fd < 0 && no == EEXIST)
-		return ww_fail(err, -EEXIST,
-			       "%s exists already and is not overwritten: choose another name",
-			       w->path);
-	if (fd < 0)
-		return ww_fail(err, -no, "%s: cannot be created: %s", w->path, strerror(no));
-	close(fd);
+	if (rc < 0)
+		return rc;
 	w->own_db = true;
-	rc = set_up_file(w, &why);
+	rc = set_up_file(w, rc == 1, &why);
 	if (rc == 0) {
 		w->ops = &file_ops;
 		return 0;
