@@ -114,13 +114,90 @@ int tool_bad_option(int c, char **argv)
 	return tool_usage_error("unknown option '%s'", word);
 }
 
+/* How files of other programs are taken, as the command line says. */
+static struct ww_import_options import = {.size = sizeof(import)};
+
+static bool read_positive(const char *text, double *v)
+{
+	char *end;
+
+	*v = strtod(text, &end);
+	return end != text && *end == '\0' && *v > 0 && *v < 1e10;
+}
+
+/* "Z", "+1", "+01:00", "-0330" */
+static bool read_zone(const char *text, int32_t *offset_s)
+{
+	int hours, minutes = 0, n = 0;
+	char sign = *text;
+
+	if (strcmp(text, "Z") == 0 || strcmp(text, "UTC") == 0) {
+		*offset_s = 0;
+		return true;
+	}
+	if (sign != '+' && sign != '-')
+		return false;
+	if (sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &n) != 2) {
+		minutes = n = 0;
+		if (sscanf(text + 1, "%2d%n", &hours, &n) != 1)
+			return false;
+		if (text[1 + n] && sscanf(text + 1, "%2d%2d%n", &hours, &minutes, &n) != 2)
+			return false;
+	}
+	if (text[1 + n] || hours < 0 || hours > 14 || minutes < 0 || minutes > 59)
+		return false;
+	*offset_s = (hours * 60 + minutes) * (sign == '-' ? -60 : 60);
+	return true;
+}
+
+int tool_import_option(int c)
+{
+	switch (c) {
+	case TOOL_IMPORT_RATE:
+		if (read_positive(optarg, &import.rate_hz))
+			return 1;
+		tool_usage_error("--rate '%s': rows a second, as 1 or 2000", optarg);
+		return -1;
+	case TOOL_IMPORT_RESOLUTION:
+		if (read_positive(optarg, &import.resolution))
+			return 1;
+		tool_usage_error("--resolution '%s': a step in W, as 0.1", optarg);
+		return -1;
+	case TOOL_IMPORT_COLUMNS:
+		import.columns = optarg;
+		return 1;
+	case TOOL_IMPORT_FORMAT:
+		import.format = optarg;
+		return 1;
+	case TOOL_IMPORT_ZONE:
+		import.has_offset = 1;
+		if (read_zone(optarg, &import.offset_s))
+			return 1;
+		tool_usage_error("--zone '%s': an offset from UTC, as +01:00 or Z", optarg);
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+/* A sentence that is no complaint. */
+static void note(const char *path, const char *text)
+{
+	if (tool_line_open)
+		fputs("\r\033[K", stderr);
+	tool_line_open = false;
+	fprintf(stderr, "%s: %s: %s\n", tool_name, path, text);
+}
+
 int tool_open_trace(const char *path, struct ww_trace **out)
 {
 	struct ww_error err = {0};
-	int rc = ww_trace_open(path, out, &err);
+	int rc = ww_import_open(path, &import, out, &err);
 
 	if (rc < 0)
 		return tool_fail(&err);
+	for (size_t i = 0; ww_import_note(*out, i); i++)
+		note(path, ww_import_note(*out, i));
 	if (strcmp(path, "-") != 0)
 		return 0;
 	while (ww_trace_state(*out) == WW_TRACE_LIVE && (rc = ww_trace_refresh(*out, &err)) >= 0) {

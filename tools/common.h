@@ -40,7 +40,38 @@ void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int tool_bad_option(int c, char **argv);
 
 /*
- * Open a trace for a report; a stream on standard input is read to its end.
+ * How files of other programs are taken, for every command that reads FILE: put
+ * TOOL_IMPORT_OPTIONS into its list of long options, TOOL_IMPORT_HELP into its help,
+ * and give every option to tool_import_option() first; tool_open_trace() then knows.
+ */
+#define TOOL_IMPORT_OPTIONS                                                                        \
+	{"rate", required_argument, NULL, TOOL_IMPORT_RATE},                                       \
+		{"resolution", required_argument, NULL, TOOL_IMPORT_RESOLUTION},                   \
+		{"columns", required_argument, NULL, TOOL_IMPORT_COLUMNS},                         \
+		{"zone", required_argument, NULL, TOOL_IMPORT_ZONE},                               \
+	{                                                                                          \
+		"format", required_argument, NULL, TOOL_IMPORT_FORMAT                              \
+	}
+#define TOOL_IMPORT_HELP                                                                           \
+	"Where FILE is of another program (a table of values, a log):\n"                           \
+	"  --rate HZ             rows a second, where the file tells no times\n"                   \
+	"  --columns NAMES       what the columns are: time_s,W or s,V,A\n"                        \
+	"  --zone +HH:MM         zone of local times; UTC otherwise\n"                             \
+	"  --resolution X        smallest step of the readings, in W\n"                            \
+	"  --format NAME         not the format found by content; man wakewatt-formats\n"
+enum {
+	TOOL_IMPORT_RATE = 0x1000,
+	TOOL_IMPORT_RESOLUTION,
+	TOOL_IMPORT_COLUMNS,
+	TOOL_IMPORT_ZONE,
+	TOOL_IMPORT_FORMAT
+};
+/* @return 1 taken (with optarg), 0 another option, -1 wrong, after it has said why */
+int tool_import_option(int c);
+
+/*
+ * Open a trace, or a file of another program, for a report; a stream on standard input is
+ * read to its end. What an import assumed is said on stderr.
  * @return 0, or TOOL_FAILED after it has said why
  */
 int tool_open_trace(const char *path, struct ww_trace **out);

@@ -179,8 +179,8 @@ static double score(const struct sample *s, const struct ww_csv *d)
 		if (lines[n] > lines[mode] || mode == 0)
 			mode = n;
 	all = good[mode] / (double)(s->lines - from);
-	if (mode == 1)
-		all = d->sep == (d->comma ? ';' : ',') ? all / 2 : 0; /* any text is one field */
+	if (mode == 1) /* any text is one field */
+		all *= d->sep == (d->comma ? ';' : ',') ? d->comma ? 0.4 : 0.5 : 0;
 	if (from > 0 && ww_csv_split(d, s->line[0], s->n[0], f, WW_CSV_FIELDS) != mode)
 		all *= 0.9;
 	return all;

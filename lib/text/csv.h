@@ -53,7 +53,7 @@ enum ww_num_kind {
 
 /* value = code / 10^decimals as it was written: "119.1 W" is 1191, 1, "W". */
 struct ww_num {
-	int64_t code; /* at most 18 digits; further ones are dropped */
+	int64_t code; /* at most 19 digits; further ones are dropped */
 	int32_t decimals;
 	double value;
 	const char *unit; /* what follows the digits, lent; unit_n 0: nothing */

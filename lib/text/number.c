@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define CODE_MOST     INT64_C(99999999999999999) /* one more digit still fits */
+#define CODE_MOST     ((INT64_MAX - 9) / 10) /* one more digit still fits */
 #define EXPONENT_MOST 9999
 
 struct reader {

@@ -71,6 +71,19 @@ static enum form form_of(const struct ww_stream *s)
 	return UNKNOWN;
 }
 
+/* Bytes that were read before it was known that they are a trace's. */
+static int take_head(struct ww_stream *s, const uint8_t *head, size_t n, struct ww_error *err)
+{
+	s->buf = n ? malloc(n) : NULL;
+	if (n && !s->buf)
+		return ww_fail_nomem(err);
+	if (n)
+		memcpy(s->buf, head, n);
+	s->n = s->cap = n;
+	s->form = form_of(s);
+	return 0;
+}
+
 /* The only place that waits: nothing can be said before the first bytes have come. */
 static int identify(struct ww_stream *s, struct ww_error *err)
 {
@@ -90,7 +103,8 @@ static int identify(struct ww_stream *s, struct ww_error *err)
 	return 0;
 }
 
-int ww_stream_open(struct ww_trace *t, int fd, bool own, struct ww_error *err)
+int ww_stream_open(struct ww_trace *t, int fd, bool own, const uint8_t *head, size_t head_n,
+		   struct ww_error *err)
 {
 	struct ww_stream *s = calloc(1, sizeof(*s));
 	int rc;
@@ -103,7 +117,9 @@ int ww_stream_open(struct ww_trace *t, int fd, bool own, struct ww_error *err)
 	*s = (struct ww_stream){.t = t, .fd = fd, .own = own};
 	t->stream = s;
 	t->memory = true;
-	rc = identify(s, err);
+	rc = take_head(s, head, head_n, err);
+	if (rc == 0)
+		rc = identify(s, err);
 	if (rc < 0 || s->form == SQLITE)
 		return rc;
 	if (sqlite3_open_v2(":memory:", &t->db,

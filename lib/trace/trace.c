@@ -64,7 +64,7 @@ static int open_stream_file(struct ww_trace *t, struct ww_error *err)
 
 	if (fd < 0)
 		return ww_fail(err, -errno, "%s: %s", t->path, strerror(errno));
-	rc = ww_stream_open(t, fd, true, err);
+	rc = ww_stream_open(t, fd, true, NULL, 0, err);
 	while (rc == 0 && t->state == WW_TRACE_LIVE)
 		rc = ww_trace_refresh(t, err) < 0 ? -EIO : 0;
 	return rc < 0 && err && err->code ? err->code : rc;
@@ -77,7 +77,7 @@ static int open_any(struct ww_trace *t, struct ww_error *err)
 	int rc;
 
 	if (strcmp(t->path, "-") == 0)
-		return ww_stream_open(t, STDIN_FILENO, false, err);
+		return ww_stream_open(t, STDIN_FILENO, false, NULL, 0, err);
 	if (stat(t->path, &st) != 0)
 		return ww_fail(err, -errno, "%s: %s", t->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
@@ -98,7 +98,7 @@ static int open_any(struct ww_trace *t, struct ww_error *err)
 	return rc;
 }
 
-int ww_trace_open(const char *path, struct ww_trace **out, struct ww_error *err)
+int ww_trace_new(const char *path, struct ww_trace **out, struct ww_error *err)
 {
 	struct ww_trace *t = calloc(1, sizeof(*t));
 	int rc;
@@ -111,8 +111,42 @@ int ww_trace_open(const char *path, struct ww_trace **out, struct ww_error *err)
 	t->span = WW_INTERVAL_NONE;
 	t->path = strdup(path);
 	rc = t->path ? ww_codec_new(&t->codec, err) : ww_fail_nomem(err);
-	if (rc == 0)
-		rc = open_any(t, err);
+	if (rc < 0) {
+		ww_trace_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+int ww_trace_open(const char *path, struct ww_trace **out, struct ww_error *err)
+{
+	struct ww_trace *t;
+	int rc = ww_trace_new(path, &t, err);
+
+	if (rc < 0)
+		return rc;
+	rc = open_any(t, err);
+	if (rc < 0) {
+		ww_trace_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+int ww_trace_open_fd(const char *path, int fd, bool own, const uint8_t *head, size_t head_n,
+		     struct ww_trace **out, struct ww_error *err)
+{
+	struct ww_trace *t;
+	int rc = ww_trace_new(path, &t, err);
+
+	if (rc < 0) {
+		if (own)
+			close(fd);
+		return rc;
+	}
+	rc = ww_stream_open(t, fd, own, head, head_n, err);
 	if (rc < 0) {
 		ww_trace_close(t);
 		return rc;

@@ -116,8 +116,23 @@ void ww_trace_release(struct ww_trace *t);
 const struct ww_source_info *ww_trace_source_by_id(const struct ww_trace *t, uint32_t id,
 						   struct ww_error *err);
 
-/* stream.c. fd is closed with the stream if `own`. */
-int ww_stream_open(struct ww_trace *t, int fd, bool own, struct ww_error *err);
+/* trace.c: one that has nothing yet. */
+int ww_trace_new(const char *path, struct ww_trace **out, struct ww_error *err);
+/* A stream or a whole file from a descriptor, of which head was read already. */
+int ww_trace_open_fd(const char *path, int fd, bool own, const uint8_t *head, size_t head_n,
+		     struct ww_trace **out, struct ww_error *err);
+
+/*
+ * memory.c: a trace that is made here, in memory, by a writer; complete once the writer
+ * is done, which takes the writer whatever the result.
+ */
+int ww_memory_new(const char *path, struct ww_trace **out, struct ww_writer **w,
+		  struct ww_error *err);
+int ww_memory_done(struct ww_trace *t, struct ww_writer *w, struct ww_error *err);
+
+/* stream.c. fd is closed with the stream if `own`; head: what was read from it already. */
+int ww_stream_open(struct ww_trace *t, int fd, bool own, const uint8_t *head, size_t head_n,
+		   struct ww_error *err);
 /* Take what has come. @return 1 more can come, 0 its end, negative error (which ends it) */
 int ww_stream_pull(struct ww_stream *s, struct ww_error *err);
 bool ww_stream_complete(const struct ww_stream *s);

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/* What the columns of a table are: from its header, or from what stands in them. */
+#include "import/csv.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define LINES	 128
+#define DC_VOLTS 60.0 /* more is a mains line, where volts times amperes are no watts */
+#define EPOCH_LO 1e8  /* seconds since 1970: 1973 to 2103 */
+#define EPOCH_HI 4.2e9
+
+/* The beginning of the file, line by line. */
+struct head {
+	const char *line[LINES];
+	size_t n[LINES];
+	size_t number[LINES]; /* of the line in the file */
+	size_t lines;
+	const char *comment; /* the last one before the first row */
+	size_t comment_n, comment_at;
+};
+
+static void read_head(struct ww_import *im, struct head *h)
+{
+	struct ww_lines l = ww_import_lines(im);
+	size_t len, used, number = 0, left = WW_IMPORT_SAMPLE;
+
+	memset(h, 0, sizeof(*h));
+	while (h->lines < LINES && l.left && (used = ww_csv_line(l.p, l.left, &len)) <= left) {
+		number++;
+		if (!ww_csv_blank(l.p, len)) {
+			h->line[h->lines] = l.p;
+			h->n[h->lines] = len;
+			h->number[h->lines++] = number;
+		} else if (h->lines == 0 && len > 1) {
+			h->comment = l.p;
+			h->comment_n = len;
+		}
+		l.p += used;
+		l.left -= used;
+		left -= used;
+	}
+}
+
+static bool is_stamp(const struct ww_field *f, struct ww_stamp *s)
+{
+	return ww_stamp_read(f->p, f->n, WW_DATE_DMY, s) ||
+	       ww_stamp_read(f->p, f->n, WW_DATE_MDY, s);
+}
+
+/* Numbers and times where a header has words. */
+static bool is_data(const struct ww_csv *d, const char *line, size_t n, size_t *fields)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+	size_t numbers = 0, texts = 0;
+	struct ww_stamp s;
+	struct ww_num v;
+
+	*fields = ww_csv_split(d, line, n, f, WW_CSV_FIELDS);
+	for (size_t i = 0; i < *fields && i < WW_CSV_FIELDS; i++) {
+		int kind = ww_num_read(f[i].p, f[i].n, d->comma, &v);
+
+		if (kind == WW_NUM_OK || is_stamp(&f[i], &s))
+			numbers++;
+		else if (kind == WW_NUM_TEXT)
+			texts++;
+	}
+	return numbers > 0 && numbers >= texts;
+}
+
+/* First row of the table: data, as many fields as most lines have, and data after it. */
+static size_t first_row(const struct head *h, const struct ww_csv *d)
+{
+	size_t fields[LINES], count[WW_CSV_FIELDS + 1] = {0}, mode = 0;
+	bool data[LINES];
+
+	for (size_t i = 0; i < h->lines; i++) {
+		data[i] = is_data(d, h->line[i], h->n[i], &fields[i]);
+		if (fields[i] <= WW_CSV_FIELDS && data[i])
+			count[fields[i]]++;
+	}
+	for (size_t k = 1; k <= WW_CSV_FIELDS; k++)
+		mode = count[k] > count[mode] ? k : mode;
+	for (size_t i = 0; i < h->lines; i++)
+		if (data[i] && fields[i] == mode &&
+		    (i + 1 == h->lines || (data[i + 1] && fields[i + 1] == mode)))
+			return i;
+	for (size_t i = 0; i < h->lines; i++)
+		if (data[i] && fields[i] == mode)
+			return i;
+	return h->lines;
+}
+
+static bool is_words(const struct ww_csv *d, const char *line, size_t n, size_t fields,
+		     struct ww_field *f)
+{
+	size_t have = ww_csv_split(d, line, n, f, WW_CSV_FIELDS), words = 0;
+	struct ww_num v;
+
+	if (have > WW_CSV_FIELDS || have + 1 < fields || have > fields + 1)
+		return false;
+	for (size_t i = 0; i < have; i++) {
+		int kind = ww_num_read(f[i].p, f[i].n, d->comma, &v);
+
+		if (kind == WW_NUM_OK)
+			return false;
+		words += kind == WW_NUM_TEXT;
+	}
+	for (size_t i = have; i < fields; i++)
+		f[i] = (struct ww_field){"", 0, false};
+	return words > 0;
+}
+
+static bool all_units(const struct ww_field *f, size_t fields)
+{
+	struct ww_heading unit;
+	size_t n = 0;
+
+	for (size_t i = 0; i < fields; i++) {
+		const char *p = f[i].p;
+		size_t len = f[i].n;
+
+		if (len > 2 && (*p == '(' || *p == '[')) {
+			p++;
+			len -= 2;
+		}
+		if (len > 0 && !ww_unit_read(p, len, &unit))
+			return false;
+		n += len > 0;
+	}
+	return n > 0;
+}
+
+static int read_headings(struct ww_plan *p, const struct ww_field *name,
+			 const struct ww_field *unit, struct ww_error *err)
+{
+	for (size_t i = 0; i < p->fields; i++) {
+		struct ww_str s = {0};
+
+		ww_field_text(&name[i], &s);
+		if (unit && unit[i].n) {
+			ww_str_add(&s, " (");
+			ww_field_text(&unit[i], &s);
+			ww_str_add(&s, ")");
+		}
+		if (s.bad)
+			return ww_fail_nomem(err);
+		ww_heading_read(s.p ? s.p : "", &p->col[i].head);
+		ww_str_free(&s);
+	}
+	p->has_header = true;
+	return 0;
+}
+
+/* "# time power" as gnuplot's users write it. */
+static int comment_header(struct ww_plan *p, const struct head *h, struct ww_error *err)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+	const char *text = h->comment, *end = text + h->comment_n;
+	bool known = false;
+	int rc;
+
+	if (!text)
+		return 0;
+	while (text < end && (*text == ' ' || *text == '#' || *text == '%' || *text == '/'))
+		text++;
+	if (!is_words(&p->dialect, text, (size_t)(end - text), p->fields, f))
+		return 0;
+	rc = read_headings(p, f, NULL, err);
+	for (size_t i = 0; i < p->fields; i++)
+		known |= p->col[i].head.kind != WW_HEAD_UNKNOWN;
+	p->has_header = known;
+	return rc;
+}
+
+static int find_header(struct ww_import *im, struct ww_plan *p, const struct head *h, size_t first,
+		       struct ww_error *err)
+{
+	struct ww_field f[WW_CSV_FIELDS], above[WW_CSV_FIELDS];
+	const struct ww_csv comma = {',', false};
+	size_t n;
+
+	if (im->columns) {
+		n = ww_csv_split(&comma, im->columns, strlen(im->columns), f, WW_CSV_FIELDS);
+		if (n != p->fields)
+			return ww_fail(err, -EINVAL,
+				       "%s:%zu: %zu columns, but names for %zu of them were given",
+				       im->path, h->number[first], p->fields, n);
+		return read_headings(p, f, NULL, err);
+	}
+	if (first > 0 && is_words(&p->dialect, h->line[first - 1], h->n[first - 1], p->fields, f)) {
+		if (first > 1 && all_units(f, p->fields) &&
+		    is_words(&p->dialect, h->line[first - 2], h->n[first - 2], p->fields, above))
+			return read_headings(p, above, f, err);
+		return read_headings(p, f, NULL, err);
+	}
+	return comment_header(p, h, err);
+}
+
+/* What stands in a column of the first rows. */
+struct look {
+	bool stamps, dated, clocked, numbers, empty, rises;
+	double first, last;
+	int decimals;
+};
+
+static struct look look_at(const struct ww_plan *p, const struct head *h, size_t first, size_t k)
+{
+	struct look l = {.stamps = true,
+			 .dated = true,
+			 .clocked = true,
+			 .numbers = true,
+			 .empty = true,
+			 .rises = true,
+			 .decimals = -1};
+	struct ww_field f[WW_CSV_FIELDS];
+	struct ww_stamp s;
+	struct ww_num v;
+	bool any = false;
+
+	for (size_t i = first; i < h->lines; i++) {
+		size_t n = ww_csv_split(&p->dialect, h->line[i], h->n[i], f, WW_CSV_FIELDS);
+		int kind;
+
+		if (n != p->fields || f[k].n == 0)
+			continue;
+		l.empty = false;
+		kind = ww_num_read(f[k].p, f[k].n, p->dialect.comma, &v);
+		if (!is_stamp(&f[k], &s))
+			l.stamps = false;
+		l.dated &= s.dated;
+		l.clocked &= s.clocked;
+		if (kind == WW_NUM_TEXT || (kind == WW_NUM_OK && v.unit_n > 8))
+			l.numbers = false;
+		if (kind != WW_NUM_OK)
+			continue;
+		l.rises &= !any || v.value >= l.last;
+		l.first = any ? l.first : v.value;
+		l.last = v.value;
+		l.decimals = v.decimals > l.decimals ? v.decimals : l.decimals;
+		any = true;
+	}
+	l.numbers &= any;
+	l.stamps &= !l.empty;
+	l.rises &= any && l.last > l.first;
+	return l;
+}
+
+/* Exponent of a number that counts from 1970: of seconds 0, ms -3, ...; 1: it does not. */
+static int epoch_exponent(double v)
+{
+	for (int e = 0; e >= -9; e -= 3)
+		if (v * pow(10, e) >= EPOCH_LO && v * pow(10, e) < EPOCH_HI)
+			return e;
+	return 1;
+}
+
+/* How good a time a column is: stamps before epochs before counts from a start. */
+static int time_rank(const struct ww_plan_column *c, const struct look *l)
+{
+	int named = c->head.kind == WW_HEAD_TIME ? c->head.wide ? 1 : 2 : 0;
+
+	if (l->stamps && l->clocked && l->dated)
+		return 40 + named;
+	if (l->stamps && l->clocked && c->head.kind != WW_HEAD_VALUE)
+		return 30 + named;
+	if (!l->numbers || named == 0)
+		return 0;
+	return (epoch_exponent(l->first) <= 0 ? 20 : 10) + named;
+}
+
+static void choose_time(struct ww_plan *p, const struct look *look)
+{
+	int best = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->fields; i++) {
+		int rank = time_rank(&p->col[i], &look[i]);
+
+		if (rank > best) {
+			best = rank;
+			at = i;
+		}
+	}
+	if (best == 0)
+		return;
+	p->col[at].role = WW_ROLE_TIME;
+	/* A time of day needs its date beside it. */
+	for (size_t i = 0; i < p->fields && best < 40 && best >= 30; i++)
+		if (i != at && look[i].stamps && look[i].dated && !look[i].clocked) {
+			p->col[i].role = WW_ROLE_DATE;
+			break;
+		}
+}
+
+/* Without a header: a time in front, then readings. */
+static int headless(struct ww_import *im, struct ww_plan *p, const struct look *look,
+		    struct ww_error *err)
+{
+	size_t values = 0, at = 0;
+
+	choose_time(p, look);
+	for (size_t i = 0; i < p->fields; i++)
+		values += p->col[i].role == WW_ROLE_NONE && !look[i].empty;
+	if (p->col[0].role == WW_ROLE_NONE && values > 1 && im->rate_hz <= 0 && look[0].numbers &&
+	    (look[0].rises || epoch_exponent(look[0].first) <= 0)) {
+		p->col[0].role = WW_ROLE_TIME;
+		values--;
+	}
+	for (size_t i = 0; i < p->fields; i++)
+		if (p->col[i].role == WW_ROLE_NONE && !look[i].empty)
+			at = i;
+	if (values != 1 || !look[at].numbers)
+		return ww_import_fail(im, err,
+				      "no header, and %zu columns of which nothing tells what they "
+				      "are: name them (--columns time_s,V,A for example; an empty "
+				      "name passes a column over)",
+				      p->fields);
+	ww_heading_read("power", &p->col[at].head);
+	p->col[at].role = WW_ROLE_VALUE;
+	return 0;
+}
+
+static void headed(struct ww_plan *p, const struct look *look)
+{
+	bool timed = false;
+
+	choose_time(p, look);
+	for (size_t i = 0; i < p->fields; i++)
+		timed |= p->col[i].role == WW_ROLE_TIME;
+	for (size_t i = 0; i < p->fields; i++) {
+		struct ww_plan_column *c = &p->col[i];
+
+		if (c->role != WW_ROLE_NONE)
+			continue;
+		if (c->head.kind == WW_HEAD_STEP && !timed && look[i].numbers) {
+			c->role = WW_ROLE_STEP;
+			timed = true;
+		} else if (c->head.kind == WW_HEAD_LABEL && !look[i].empty) {
+			c->role = WW_ROLE_LABEL;
+		} else if (c->head.kind == WW_HEAD_VALUE && look[i].numbers) {
+			c->role = WW_ROLE_VALUE;
+		}
+	}
+}
+
+static size_t count_of(const struct ww_plan *p, const char *quantity, size_t *at)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->fields; i++)
+		if (p->col[i].role == WW_ROLE_VALUE &&
+		    strcmp(p->col[i].head.quantity, quantity) == 0 && n++ == 0)
+			*at = i;
+	return n;
+}
+
+/* Volts times amperes are watts where the current is direct. */
+static void plan_power(struct ww_import *im, struct ww_plan *p, const struct look *look)
+{
+	size_t v = 0, a = 0, other = 0;
+
+	if (count_of(p, "power", &other) || count_of(p, "voltage", &v) != 1 ||
+	    count_of(p, "current", &a) != 1)
+		return;
+	if (count_of(p, "apparent_power", &other) || count_of(p, "power_factor", &other) ||
+	    count_of(p, "frequency", &other) ||
+	    fabs(look[v].first) * pow(10, p->col[v].head.exponent) > DC_VOLTS) {
+		ww_note(&im->notes, "volts times amperes of an AC line are no watts: there is no "
+				    "channel of power");
+		return;
+	}
+	p->dc_power = true;
+	p->volts = v;
+	p->amps = a;
+}
+
+static void say_columns(struct ww_import *im, const struct ww_plan *p, const struct look *look)
+{
+	struct ww_str left = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->fields; i++) {
+		const struct ww_plan_column *c = &p->col[i];
+
+		if (c->role == WW_ROLE_VALUE && !c->head.has_unit && *c->head.unit != '1')
+			ww_note(&im->notes, "column %zu (%s) tells no unit: taken as %s", i + 1,
+				p->has_header ? *c->head.name ? c->head.name : c->head.quantity
+					      : "no header",
+				c->head.unit);
+		if (c->role == WW_ROLE_NONE && !look[i].empty && n++ < 8)
+			ww_str_addf(&left, "%s%s", n > 1 ? ", " : "",
+				    *c->head.name	? c->head.name
+				    : *c->head.quantity ? c->head.quantity
+							: "(no name)");
+	}
+	if (n > 8)
+		ww_str_addf(&left, " and %zu more", n - 8);
+	if (n > 0)
+		ww_note(&im->notes, "column%s not read: %s", n == 1 ? "" : "s",
+			left.p ? left.p : "");
+	im->notes.bad |= left.bad;
+	ww_str_free(&left);
+}
+
+static int check_columns(struct ww_import *im, const struct ww_plan *p, struct ww_error *err)
+{
+	struct ww_str names = {0};
+	bool timed = false, value = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->fields; i++) {
+		timed |= p->col[i].role == WW_ROLE_TIME || p->col[i].role == WW_ROLE_STEP;
+		value |= p->col[i].role == WW_ROLE_VALUE;
+		if (i < 8)
+			ww_str_addf(&names, "%s%s", i ? ", " : "", p->col[i].head.name);
+	}
+	if (!value)
+		rc = ww_import_fail(im, err,
+				    "none of the %zu columns (%s) is known to be watts, volts, "
+				    "amperes or energy: name them (--columns time_s,W for example; "
+				    "an empty name passes a column over)",
+				    p->fields, names.p ? names.p : "");
+	else if (!timed && im->rate_hz <= 0)
+		rc = ww_import_fail(im, err,
+				    "no column tells the time: say how many rows a second there "
+				    "are (--rate 10), or which column it is (--columns)");
+	if (rc == 0 && timed && im->rate_hz > 0)
+		ww_note(&im->notes, "the file tells its times: the rate given is not used");
+	ww_str_free(&names);
+	return rc;
+}
+
+/* The unit of a time that is a number, and whether it counts from 1970. */
+static void plan_number_time(struct ww_import *im, struct ww_plan *p, size_t k, double first)
+{
+	const struct ww_heading *head = &p->col[k].head;
+	double seconds = first * pow(10, head->exponent) * head->seconds;
+	int e = epoch_exponent(first);
+
+	p->time_exponent = head->exponent;
+	p->time_seconds = head->seconds;
+	im->clock = WW_CLOCK_RELATIVE;
+	if (p->col[k].role == WW_ROLE_STEP)
+		return;
+	p->epoch = seconds >= EPOCH_LO && seconds < EPOCH_HI;
+	if (!p->epoch && e <= 0 && (!head->has_unit || seconds >= EPOCH_HI)) {
+		p->epoch = true;
+		p->time_exponent = e;
+		p->time_seconds = 1;
+	}
+	if (p->epoch)
+		im->clock = WW_CLOCK_UTC;
+	else if (!head->has_unit)
+		ww_note(&im->notes, "column %zu, the time, tells no unit: taken as seconds", k + 1);
+}
+
+/* Which of a date's parts is the day: one that is over 12, wherever it stands. */
+static void plan_stamps(struct ww_import *im, struct ww_plan *p, size_t k)
+{
+	struct ww_lines l = ww_import_lines(im);
+	struct ww_field f[WW_CSV_FIELDS];
+	bool dmy = false, mdy = false, noon = false, either = false;
+	const char *line;
+	size_t len;
+	struct ww_stamp s;
+
+	im->line = 0;
+	while (!dmy && !mdy && ww_import_line(im, &l, &line, &len, NULL) > 0) {
+		if (ww_csv_split(&p->dialect, line, len, f, WW_CSV_FIELDS) != p->fields ||
+		    !is_stamp(&f[k], &s) || !s.dated)
+			continue;
+		if (!s.first)
+			break; /* the year is in front */
+		dmy = s.first > 12;
+		mdy = s.second > 12;
+		noon |= s.noon;
+		either = true;
+	}
+	im->line = 0;
+	p->date_order = mdy || (!dmy && noon) ? WW_DATE_MDY : WW_DATE_DMY;
+	if (either && !dmy && !mdy)
+		ww_note(&im->notes, "the dates may be day/month or month/day: taken as %s",
+			noon ? "month/day, as is usual beside AM and PM" : "day/month");
+}
+
+static void plan_times(struct ww_import *im, struct ww_plan *p, const struct look *look)
+{
+	im->clock = WW_CLOCK_NONE;
+	for (size_t i = 0; i < p->fields; i++) {
+		if (p->col[i].role == WW_ROLE_DATE)
+			plan_stamps(im, p, i);
+		if (p->col[i].role != WW_ROLE_TIME && p->col[i].role != WW_ROLE_STEP)
+			continue;
+		p->stamped = p->col[i].role == WW_ROLE_TIME && look[i].stamps && look[i].clocked;
+		if (p->stamped && look[i].dated)
+			plan_stamps(im, p, i);
+		if (!p->stamped)
+			plan_number_time(im, p, i, look[i].first);
+	}
+}
+
+int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
+{
+	struct look look[WW_CSV_FIELDS];
+	struct head h;
+	size_t first;
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	p->dialect = ww_csv_guess(im->text, im->n < WW_IMPORT_SAMPLE ? im->n : WW_IMPORT_SAMPLE);
+	read_head(im, &h);
+	first = first_row(&h, &p->dialect);
+	if (first == h.lines)
+		return ww_import_fail(im, err, "no rows of numbers at its beginning");
+	p->skip = h.number[first] - 1;
+	p->fields = ww_csv_split(&p->dialect, h.line[first], h.n[first], NULL, 0);
+	for (size_t i = 0; i < p->fields; i++)
+		ww_heading_read("", &p->col[i].head);
+	rc = find_header(im, p, &h, first, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < p->fields; i++)
+		look[i] = look_at(p, &h, first, i);
+	im->line = h.number[first];
+	if (p->has_header)
+		headed(p, look);
+	else
+		rc = headless(im, p, look, err);
+	if (rc == 0)
+		rc = check_columns(im, p, err);
+	if (rc < 0)
+		return rc;
+	plan_power(im, p, look);
+	say_columns(im, p, look);
+	plan_times(im, p, look);
+	return 0;
+}
