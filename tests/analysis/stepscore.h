@@ -148,7 +148,8 @@ static inline void score_result(struct score *s, const struct gen *g,
 {
 	struct score_truth truth[GEN_CHANGES];
 	size_t n = score_truths(g, truth);
-	double near = SCORE_NEAR / g->meter.rate;
+	/* fast readings are looked at by whole cycles of the mains */
+	double near = fmax(SCORE_NEAR / g->meter.rate, 0.1);
 	bool *used = calloc(r->events + 1, sizeof(*used));
 
 	if (!used)
