@@ -64,14 +64,15 @@ static bool settling(const struct gather *g, size_t k)
 	return smooth < jump + 9 * s * s * d->tau;
 }
 
-/* Outliers just before a change are its first readings. */
+/* Outliers just before a change, to the same side, are its first readings. */
 static size_t onset(const struct gather *g, size_t k)
 {
 	const struct ww_step_data *d = g->d;
+	double up = g->f->level[k + 1] > g->f->level[k] ? 1 : -1;
 	size_t i = g->f->change[k], least = k ? g->f->change[k - 1] : 0;
 
 	while (i > least + 1 && d->t[g->f->change[k]] - d->t[i - 1] < WW_STEP_SETTLING_S &&
-	       fabs(d->v[i - 1] - g->f->level[k]) >= d->bound * ww_step_local(d, i - 1))
+	       up * (d->v[i - 1] - g->f->level[k]) >= d->bound * ww_step_local(d, i - 1))
 		i--;
 	return i;
 }
@@ -95,6 +96,9 @@ static void gather(struct gather *g)
 			if (settling(g, k))
 				continue;
 		}
+		/* Few readings at either end of the trace are a spike. */
+		if ((double)at <= d->spike || (double)(d->n - at) <= d->spike)
+			continue;
 		g->first = g->chain = k;
 		g->bound[g->bounds++] = (struct ww_step_bound){onset(g, k), at};
 		own_mark(g, d->t[g->bound[g->bounds - 1].i]);
@@ -141,6 +145,10 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 		return -ENOMEM;
 	}
 	gather(&g);
+	if (f.changes && (double)f.change[0] <= d->spike)
+		memset(d->out, 1, f.change[0]);
+	if (f.changes && (double)(d->n - f.change[f.changes - 1]) <= d->spike)
+		memset(&d->out[f.change[f.changes - 1]], 1, d->n - f.change[f.changes - 1]);
 	for (size_t k = 0; k < g.bounds; k++)
 		memset(&d->out[g.bound[k].i], 1, g.bound[k].f - g.bound[k].i);
 	ww_step_data_sum(d);

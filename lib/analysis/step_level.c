@@ -74,8 +74,8 @@ static void gather(struct points *p, const struct ww_step_data *d, size_t from, 
 	}
 }
 
-/* v = c + a g over the points: residual sum of squares. */
-static double regress(const struct points *p, const double *g, double *c, double *a)
+/* v = c + a g over the points, a held towards 0 by `hold`: residual sum of squares. */
+static double regress(const struct points *p, const double *g, double hold, double *c, double *a)
 {
 	double mg = 0, mv = 0, gg = 0, gv = 0, r = p->within;
 
@@ -87,7 +87,7 @@ static double regress(const struct points *p, const double *g, double *c, double
 		gg += p->w[i] * (g[i] - mg) * (g[i] - mg);
 		gv += p->w[i] * (g[i] - mg) * (p->v[i] - mv);
 	}
-	*a = gg > 0 ? gv / gg : 0;
+	*a = gg > 0 ? gv / (gg + hold) : 0;
 	*c = mv - *a * mg;
 	for (size_t i = 0; i < p->n; i++)
 		r += p->w[i] * pow(p->v[i] - *c - *a * g[i], 2);
@@ -100,11 +100,11 @@ static double constant(const struct points *p, struct ww_step_fit *f)
 
 	f->shape = WW_LEVEL_CONSTANT;
 	f->params = 1;
-	f->rss = regress(p, zero, &f->c, &f->a);
+	f->rss = regress(p, zero, 0, &f->c, &f->a);
 	return f->rss;
 }
 
-static double line(const struct points *p, struct ww_step_fit *f)
+static double line(const struct points *p, double hold, struct ww_step_fit *f)
 {
 	double g[WW_STEP_BINS], mean = 0;
 
@@ -115,7 +115,7 @@ static double line(const struct points *p, struct ww_step_fit *f)
 	f->shape = WW_LEVEL_LINE;
 	f->params = 2;
 	f->t0 = mean;
-	f->rss = regress(p, g, &f->c, &f->a);
+	f->rss = regress(p, g, hold, &f->c, &f->a);
 	return f->rss;
 }
 
@@ -129,7 +129,7 @@ static double exponential(const struct points *p, struct ww_step_fit *f, double 
 	f->params = 3;
 	f->t0 = p->t[0];
 	f->tau_s = tau_s;
-	f->rss = regress(p, g, &f->c, &f->a);
+	f->rss = regress(p, g, 0, &f->c, &f->a);
 	return f->rss;
 }
 
@@ -240,7 +240,7 @@ static void gradient(const struct ww_step_fit *f, double t, double g[3])
 	g[2] = f->a * e * x / (f->tau_s * f->tau_s);
 }
 
-static void covariance(const struct points *p, struct ww_step_fit *f)
+static void covariance(const struct points *p, double hold, struct ww_step_fit *f)
 {
 	double m[3][3] = {{0}};
 	int n = f->params;
@@ -254,6 +254,7 @@ static void covariance(const struct points *p, struct ww_step_fit *f)
 			for (int b = 0; b < n; b++)
 				m[a][b] += p->w[i] * g[a] * g[b];
 	}
+	m[1][1] += hold;
 	while (n > 1 && !invert(m, n, f->cov))
 		n--;
 	if (n == 1)
@@ -282,7 +283,7 @@ void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww
 	if (p.n >= 6) {
 		double was = fit->rss;
 
-		line(&p, &other);
+		line(&p, 0, &other);
 		variance(d, from, to, &other);
 		unit = other.s2 * d->tau;
 		least = fit->rss;
@@ -300,7 +301,30 @@ void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww
 		}
 	}
 	variance(d, from, to, fit);
-	covariance(&p, fit);
+	covariance(&p, 0, fit);
+}
+
+void ww_step_fit_held(const struct ww_step_data *d, size_t from, size_t to, double slope2,
+		      struct ww_step_fit *fit)
+{
+	struct points p;
+	double hold = fit->s2 * d->tau / slope2;
+
+	gather(&p, d, from, to);
+	line(&p, hold, fit);
+	variance(d, from, to, fit);
+	covariance(&p, hold, fit);
+}
+
+void ww_step_fit_constant(const struct ww_step_data *d, size_t from, size_t to,
+			  struct ww_step_fit *fit)
+{
+	struct points p;
+
+	gather(&p, d, from, to);
+	constant(&p, fit);
+	variance(d, from, to, fit);
+	covariance(&p, 0, fit);
 }
 
 double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int32_t shape)
@@ -310,7 +334,7 @@ double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int3
 
 	gather(&p, d, from, to);
 	if (shape == WW_LEVEL_LINE)
-		return line(&p, &f);
+		return line(&p, 0, &f);
 	if (shape == WW_LEVEL_SETTLING)
 		return settling(&p, &f, d->period);
 	return constant(&p, &f);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Noise without tuning: in blocks, so that changes of level and settling spoil few of
- * them, from the smallest nine tenths of squared differences, so that a change within
- * a block does not spoil it.
+ * Noise without tuning: in blocks, so that settling spoils few of them, and without
+ * gross differences, so that a change or a spike within a block does not spoil it.
  */
 #include "analysis/steps_core.h"
 #include "base/stats.h"
 
 #include <math.h>
 
-#define KEEP	  0.9
-#define KEPT_MEAN 0.6231 /* of the smallest 90 % of a squared standard normal variable */
-#define BLOCKS	  512	 /* most that are looked at for the correlation */
+#define GROSS  5.0 /* standard deviations; more is a change of level or a spike */
+#define BLOCKS 512 /* most that are looked at for the correlation */
 
 static void swap(double *a, double *b)
 {
@@ -46,11 +44,14 @@ static void smallest(double *v, size_t n, size_t k)
 	}
 }
 
-/* Half the variance of the differences at a lag in [from, to); NaN: too few. */
+/*
+ * Half the variance of the differences at a lag in [from, to), less those that stand
+ * out of their median by what neither noise nor the display does; NaN: too few.
+ */
 static double lag_variance(const struct ww_step_data *d, size_t from, size_t to, size_t lag)
 {
-	double sq[WW_STEP_BLOCK], sum = 0;
-	size_t n = 0, kept, since = from;
+	double sq[WW_STEP_BLOCK], sum = 0, most;
+	size_t n = 0, kept = 0, since = from;
 
 	for (size_t i = from; i < to; i++) {
 		double x;
@@ -64,11 +65,19 @@ static double lag_variance(const struct ww_step_data *d, size_t from, size_t to,
 	}
 	if (n < 4)
 		return NAN;
-	kept = (size_t)ceil(KEEP * (double)n);
-	smallest(sq, n, kept);
-	for (size_t i = 0; i < kept; i++)
+	smallest(sq, n, (n + 1) / 2);
+	most = 0;
+	for (size_t i = 0; i < (n + 1) / 2; i++)
+		most = fmax(most, sq[i]);
+	/* The median of a squared standard normal variable is 0.4549. */
+	most = fmax(GROSS * GROSS * most / 0.4549, 6.25 * d->q * d->q);
+	for (size_t i = 0; i < n; i++) {
+		if (sq[i] > most)
+			continue;
 		sum += sq[i];
-	return sum / (double)kept / (2 * (kept < n ? KEPT_MEAN : 1));
+		kept++;
+	}
+	return sum / (double)kept / 2;
 }
 
 /* Medians over blocks of the variances at each lag. */
@@ -130,7 +139,8 @@ static double fit_phi(const double v[WW_STEP_LAGS], double *s2)
 static void localise(struct ww_step_data *d, double usual)
 {
 	size_t blocks = (d->n + WW_STEP_BLOCK - 1) / WW_STEP_BLOCK;
-	double before = usual;
+	/* A quantiser shows less noise where the level lies upon a code. */
+	double before = usual, least = fmax(d->floor, fmin(d->sigma, 0.6 * d->q));
 
 	for (size_t b = 0; b < blocks; b++) {
 		double three[3] = {before, d->local[b], b + 1 < blocks ? d->local[b + 1] : usual},
@@ -141,7 +151,7 @@ static void localise(struct ww_step_data *d, double usual)
 				three[k] = usual;
 		before = three[1];
 		r = sqrt(ww_median(three, 3) / usual);
-		d->local[b] = fmax(d->floor, r > 0.6 && r < 1.6 ? d->sigma : r * d->sigma);
+		d->local[b] = fmax(least, r > 0.6 && r < 1.6 ? d->sigma : r * d->sigma);
 	}
 	d->local[blocks] = d->sigma;
 }
@@ -154,7 +164,7 @@ void ww_step_noise_set(struct ww_step_data *d, double phi, double tau)
 	d->tau = tau;
 	d->beta = 2 * tau * log(n);
 	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
-	d->least = fmax(4, sqrt(2 * log(n)));
+	d->least = fmax(4.5, sqrt(2 * log(n)));
 }
 
 int ww_step_noise(struct ww_step_data *d)

@@ -56,16 +56,18 @@ static size_t level_after(const struct prune *p, size_t k)
 static void judge(struct prune *p, size_t k)
 {
 	const struct ww_step_fit *a = &p->fit[k], *b = &p->fit[level_after(p, k)];
-	double t = p->d->t[p->bound[k].i], va, vb, delta, u, free, s2, saved;
+	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free, s2, saved, z;
 	struct ww_step_fit one;
 
 	delta = fabs(ww_step_fit_level(b, t, &vb) - ww_step_fit_level(a, t, &va));
-	u = sqrt(p->d->tau * (a->s2 * va + b->s2 * vb));
+	u2 = p->d->tau * (a->s2 * va + b->s2 * vb);
 	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
 	free = a->dof + b->dof;
 	s2 = (a->s2 * a->dof + b->s2 * b->dof) / free;
 	saved = (one.rss - a->rss - b->rss) / (s2 * p->d->tau);
-	set(p, k, fmin(delta / u / p->d->least, saved / SMOOTH));
+	/* As rare as a normal variable of this size is (Wallace 1959). */
+	z = sqrt(free * log1p(delta * delta / u2 / free));
+	set(p, k, fmin(z / p->d->least, saved / SMOOTH));
 }
 
 static void fit_before(struct prune *p, size_t k)

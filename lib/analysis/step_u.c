@@ -6,7 +6,13 @@
 
 #include <math.h>
 
-#define LAGS 24
+#define LAGS  24
+#define STEEP 16.0 /* variances: a slope that is beyond doubt */
+
+/* Readings [from, to) of a level. */
+struct span {
+	size_t from, to;
+};
 
 /* Sums of products of residuals at each lag, in units of their level's variance. */
 struct products {
@@ -293,29 +299,92 @@ static void event_result(const struct ww_step_data *d, const struct ww_step_fit 
 	ww_step_judge(d, la, lb, e, WW_STEP_DETECTED);
 }
 
+/* Slope of a level that is none or a line, and its variance; false: too short. */
+static bool slope_of(const struct ww_step_data *d, const struct span *s,
+		     const struct ww_step_fit *f, double *a, double *var)
+{
+	struct ww_step_fit line = *f;
+
+	if (f->shape == WW_LEVEL_SETTLING || f->n < 12)
+		return false;
+	ww_step_fit_held(d, s->from, s->to, INFINITY, &line);
+	*a = line.a;
+	*var = line.s2 * d->tau * line.cov[1][1];
+	return line.params == 2 && *var > 0;
+}
+
+/*
+ * Variance of the slopes of a trace's levels beyond what noise makes (method of
+ * moments). A drift that no level shows by itself is seen in all of them; held by this
+ * variance (James & Stein), levels without drift stay constants.
+ */
+static double slope_variance(const struct ww_step_data *d, const struct span *s,
+			     const struct ww_step_fit *fit, size_t n)
+{
+	double few[2] = {0, 0}, z2[2] = {0, 0}, sum[2] = {0, 0}, chance;
+	int use;
+
+	for (size_t k = 0; k < n; k++) {
+		double a, var;
+		int steep;
+
+		if (!slope_of(d, &s[k], &fit[k], &a, &var))
+			continue;
+		steep = a * a > STEEP * var;
+		few[steep] += 1;
+		z2[steep] += a * a / var;
+		sum[steep] += a * a - var;
+	}
+	/* A single level that drifts tells nothing of the others. */
+	use = few[1] > 0.3 * (few[0] + few[1]);
+	if (use)
+		return (sum[0] + sum[1]) / (few[0] + few[1]);
+	chance = few[0] + 1.28 * sqrt(2 * few[0]) + 0.6;
+	return z2[0] > chance && few[0] > 0 ? sum[0] / few[0] : 0;
+}
+
+static void hold_slopes(const struct ww_step_data *d, const struct span *s, struct ww_step_fit *fit,
+			size_t n)
+{
+	double slope2 = slope_variance(d, s, fit, n);
+
+	for (size_t k = 0; k < n; k++) {
+		double a, var;
+
+		if (!slope_of(d, &s[k], &fit[k], &a, &var))
+			continue;
+		if (a * a > STEEP * var)
+			ww_step_fit_held(d, s[k].from, s[k].to, INFINITY, &fit[k]);
+		else if (slope2 > 0)
+			ww_step_fit_held(d, s[k].from, s[k].to, slope2, &fit[k]);
+		else
+			ww_step_fit_constant(d, s[k].from, s[k].to, &fit[k]);
+	}
+}
+
 int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
 		    struct ww_step_result *out)
 {
 	struct ww_step_fit *fit = malloc((bounds + 1) * sizeof(*fit));
+	struct span *span = malloc((bounds + 1) * sizeof(*span));
 	double dither;
 
 	out->level = calloc(bounds + 1, sizeof(*out->level));
 	out->event = calloc(bounds ? bounds : 1, sizeof(*out->event));
-	if (!fit || !out->level || !out->event) {
+	if (!fit || !span || !out->level || !out->event) {
 		free(fit);
+		free(span);
 		return -ENOMEM;
 	}
 	for (size_t k = 0; k <= bounds; k++) {
-		size_t from = k ? bound[k - 1].f : 0, to = k < bounds ? bound[k].i : d->n;
-
-		ww_step_fit(d, from, to, &fit[k]);
+		span[k].from = k ? bound[k - 1].f : 0;
+		span[k].to = k < bounds ? bound[k].i : d->n;
+		ww_step_fit(d, span[k].from, span[k].to, &fit[k]);
 	}
+	hold_slopes(d, span, fit, bounds + 1);
 	dither = common_dither(d, fit, bounds + 1);
-	for (size_t k = 0; k <= bounds; k++) {
-		size_t from = k ? bound[k - 1].f : 0, to = k < bounds ? bound[k].i : d->n;
-
-		level_result(d, &fit[k], from, to, dither, &out->level[k]);
-	}
+	for (size_t k = 0; k <= bounds; k++)
+		level_result(d, &fit[k], span[k].from, span[k].to, dither, &out->level[k]);
 	for (size_t k = 0; k < bounds; k++)
 		event_result(d, &fit[k], &fit[k + 1], &out->level[k], &out->level[k + 1], bound[k],
 			     &out->event[k]);
@@ -329,5 +398,6 @@ int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bo
 	out->events = bounds;
 	out->levels = bounds + 1;
 	free(fit);
+	free(span);
 	return 0;
 }

@@ -83,6 +83,11 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 
 /* step_level.c: the shape that [from, to) has. */
 void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
+/* A line whose slope is held towards none: slopes have variance slope2 (ridge regression). */
+void ww_step_fit_held(const struct ww_step_data *d, size_t from, size_t to, double slope2,
+		      struct ww_step_fit *fit);
+void ww_step_fit_constant(const struct ww_step_data *d, size_t from, size_t to,
+			  struct ww_step_fit *fit);
 /* One shape only, for comparison: residual sum of squares. */
 double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int32_t shape);
 double ww_step_fit_at(const struct ww_step_fit *f, double t);
