@@ -5,6 +5,7 @@ static const struct tool_command commands[] = {
 	{"compare", pwrlog_compare, "two sets of runs beside each other, with what can be told"},
 	{"list", pwrlog_list, "what is plugged in, and the drivers of this build"},
 	{"record", pwrlog_record, "record wattmeters into a trace"},
+	{"run", pwrlog_run, "what a command costs in joules, and a unit of its work"},
 	{"standby", pwrlog_standby, "power in a standby mode by the standard's procedures"},
 	{"stat", pwrlog_stat, "mean watts and energy of a trace, with uncertainties"},
 	{"steps", pwrlog_steps, "when the power of a trace changed, and by how much"},
