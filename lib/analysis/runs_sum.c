@@ -256,7 +256,7 @@ static void note_edges(struct ww_runs *r)
 		if (isnan(run->gross_J.value))
 			continue;
 		slow = slow || run->duration_s.value < 5 * reading;
-		balanced = balanced || fabs(run->edges_J) > 0.1 * run->gross_own_u;
+		balanced = balanced || fabs(run->edges_J) > run->gross_own_u;
 		most = fmax(most, fabs(run->edges_J));
 	}
 	if (balanced) {
@@ -294,10 +294,10 @@ static void note_rest(struct ww_runs *r)
 	if (warmups)
 		ww_note(&r->notes, "%zu run%s to warm up: in no figure", warmups,
 			warmups == 1 ? "" : "s");
-	if (bad)
-		ww_note(&r->notes, "%zu run%s failed; %zu of them %s", bad, bad == 1 ? "" : "s",
-			counted ? counted : bad,
-			counted ? "count (--ignore-failure)" : "are in no mean");
+	if (bad && counted)
+		ww_note(&r->notes, "%zu of the runs that count failed (--ignore-failure)", counted);
+	else if (bad)
+		ww_note(&r->notes, "%zu run%s failed: in no mean", bad, bad == 1 ? "" : "s");
 	if (isnan(r->meter.gain_u) || isnan(r->meter.offset_u))
 		ww_note(&r->notes,
 			"%s: the accuracy of the meter is unknown and left out of the "

@@ -56,12 +56,13 @@ static void put_work(struct ww_str *s, struct ww_quantity q, const char *unit)
 	ww_str_addf(s, "%s%s%s", *unit || *prefix[p].text ? " " : "", prefix[p].text, unit);
 }
 
-/* Seconds with three digits more than their own uncertainty needs. */
+/* Seconds stay seconds, so that a column can be compared by eye. */
 static void put_time(struct ww_str *s, struct ww_quantity q)
 {
-	if (isnan(q.value))
-		return;
-	ww_put_seconds(s, q.value);
+	if (q.value < 0.1)
+		put_scaled(s, q, "s", "");
+	else
+		ww_put_quantity(s, q, "s", 3);
 }
 
 /* ---- text ---- */
@@ -104,7 +105,8 @@ static void run_table(struct ww_str *s, const struct ww_runs *r)
 		ww_str_add(&c[1], run->label);
 		if (!well)
 			put_exit(&c[2], run);
-		put_time(&c[3], run->duration_s);
+		if (!isnan(run->duration_s.value))
+			ww_put_seconds(&c[3], run->duration_s.value);
 		put_scaled(&c[4], run->gross_J, "J", "");
 		put_scaled(&c[5], run->marginal_J, "J", "");
 		ww_put_quantity(&c[6], mean, "W", ww_decimals_for(run->mean_W.u, 2));
@@ -136,7 +138,7 @@ static void summary_table(struct ww_str *s, const struct ww_runs *r)
 		ww_str_addf(&c[1], "%llu", (unsigned long long)v->n);
 		if (v->n < v->runs)
 			ww_str_addf(&c[1], " of %llu", (unsigned long long)v->runs);
-		put_scaled(&c[2], v->duration_s, "s", "");
+		put_time(&c[2], v->duration_s);
 		put_scaled(&c[3], v->gross_J, "J", "");
 		put_scaled(&c[4], v->marginal_J, "J", "");
 		ww_put_quantity(&c[5], v->mean_W, "W", 2);
@@ -147,8 +149,7 @@ static void summary_table(struct ww_str *s, const struct ww_runs *r)
 
 static void work_table(struct ww_str *s, const struct ww_runs *r)
 {
-	static const char *const head[] = {"for a unit of work", "work", "time", "energy",
-					   "above baseline"};
+	static const char *const head[] = {"per unit", "work", "time", "energy", "above baseline"};
 	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 1};
 	bool any = false;
 
@@ -230,6 +231,17 @@ static double seconds(const struct ww_runs *r, int64_t t)
 	return ((double)t - (double)r->origin_ns) / 1e9;
 }
 
+/* As ww_json_quantity, of what a byte costs: too small for a fixed number of decimals. */
+static void json_small(struct ww_json *j, const char *key, struct ww_quantity q, const char *why)
+{
+	ww_json_open(j, key, '{');
+	ww_json_num(j, "value", q.value);
+	ww_json_num(j, "u", q.u);
+	if (isnan(q.value) || isnan(q.u))
+		ww_json_text(j, "why", why);
+	ww_json_close(j, '}');
+}
+
 static void json_work(struct ww_json *j, struct ww_quantity work, const char *unit,
 		      struct ww_quantity gross, struct ww_quantity marginal,
 		      struct ww_quantity time, const char *why)
@@ -245,9 +257,9 @@ static void json_work(struct ww_json *j, struct ww_quantity work, const char *un
 	ww_json_num(j, "u", work.u);
 	ww_json_text(j, "unit", *unit ? unit : "1");
 	ww_json_close(j, '}');
-	ww_json_quantity(j, "energy_J_per_unit", gross, NULL);
-	ww_json_quantity(j, "above_baseline_J_per_unit", marginal, "no baseline");
-	ww_json_quantity(j, "time_s_per_unit", time, NULL);
+	json_small(j, "energy_J_per_unit", gross, "no energy");
+	json_small(j, "above_baseline_J_per_unit", marginal, "no baseline");
+	json_small(j, "time_s_per_unit", time, "no duration");
 }
 
 static void json_run(struct ww_json *j, const struct ww_runs *r, const struct ww_run *run)
