@@ -81,8 +81,6 @@ static bool named(const char *name, const struct ww_source_info *src,
 static int none_found(struct ww_trace *t, const char *name, const char *quantity,
 		      const struct ww_str *all, size_t hits, struct ww_error *err)
 {
-	if (all->bad)
-		return ww_fail_nomem(err);
 	if (hits > 1)
 		return ww_fail(err, -EINVAL,
 			       "%s: %s%s%zu channels of %s: %s; name one with --channel",
@@ -116,9 +114,12 @@ int ww_series_find(struct ww_trace *t, const char *name, const char *quantity, s
 		hits++;
 		hit = i;
 	}
-	rc = hits == 1 && !all.bad && !matching.bad
-		     ? (int)hit
-		     : none_found(t, name, quantity, hits > 1 ? &matching : &all, hits, err);
+	if (all.bad || matching.bad)
+		rc = ww_fail_nomem(err);
+	else if (hits == 1)
+		rc = (int)hit;
+	else
+		rc = none_found(t, name, quantity, hits > 1 ? &matching : &all, hits, err);
 	ww_str_free(&all);
 	ww_str_free(&matching);
 	return rc;
