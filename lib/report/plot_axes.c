@@ -29,9 +29,10 @@ static void y_axis(struct ww_str *s, const struct ww_frame *f, const struct ww_p
 }
 
 /* "2026-11-30" and "14:16:51.250" of a moment of the axis. */
-static void clock_of(const struct ww_plot *p, double t, char date[16], char day_time[16])
+static bool clock_of(const struct ww_plot *p, double t, char date[16], char day_time[16])
 {
 	struct ww_str text = {0};
+	bool ok;
 
 	date[0] = day_time[0] = '\0';
 	ww_str_time(&text, p->real_ns + (int64_t)llround(t * 1e9), p->offset_s);
@@ -39,7 +40,9 @@ static void clock_of(const struct ww_plot *p, double t, char date[16], char day_
 		snprintf(date, 16, "%.10s", text.p);
 		snprintf(day_time, 16, "%.12s", text.p + 11);
 	}
+	ok = !text.bad;
 	ww_str_free(&text);
+	return ok;
 }
 
 /* Seconds of the axis since a midnight at t = 0. */
@@ -61,7 +64,8 @@ static void wall_axis(struct ww_str *s, const struct ww_frame *f, const struct w
 		double x = ww_plot_x(f, k.at[i]);
 		char date[16], time[16];
 
-		clock_of(p, k.at[i], date, time);
+		if (!clock_of(p, k.at[i], date, time))
+			s->bad = true;
 		time[k.step < 60 ? 8 : 5] = '\0';
 		ww_plot_line(s, "ww-grid", x, f->top, x, f->bottom);
 		ww_plot_line(s, "ww-axis", x, f->bottom, x, f->bottom + 5);

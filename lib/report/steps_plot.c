@@ -205,7 +205,7 @@ static void put_cell(struct ww_str *s, const struct ww_steps *st, size_t i, int 
 	}
 }
 
-static bool used(const struct ww_steps *st, int column)
+static bool used(struct ww_str *s, const struct ww_steps *st, int column)
 {
 	struct ww_str text = {0};
 	bool yes = false;
@@ -213,6 +213,7 @@ static bool used(const struct ww_steps *st, int column)
 	for (size_t i = 0; i < st->steps && !yes; i++) {
 		put_cell(&text, st, i, column);
 		yes = text.n > 0;
+		s->bad = s->bad || text.bad;
 		ww_str_reset(&text);
 	}
 	ww_str_free(&text);
@@ -251,7 +252,7 @@ static void page_table(struct ww_str *s, const struct ww_steps *st)
 	}
 	ww_str_add(s, "<div class=\"scroll\"><table>\n<thead><tr>");
 	for (int c = 0; c < COLUMNS; c++) {
-		if (!used(st, c))
+		if (!used(s, st, c))
 			continue;
 		columns |= 1U << c;
 		ww_str_addf(s, "<th%s>%s</th>", c == LABEL || c == STATE ? " class=\"l\"" : "",
