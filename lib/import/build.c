@@ -133,12 +133,23 @@ static int put_labels(struct ww_writer *w, uint32_t id, const struct ww_table *t
 
 	for (size_t i = 0; rc == 0 && i < t->labels; i++) {
 		const struct ww_label *l = &t->label[i];
-		int64_t at = t->rows ? t->hi[l->row] : 0;
+		int64_t at = l->timed ? l->at : t->rows ? t->hi[l->row] : 0;
 		struct ww_mark m = {.t = {at, at}, .source = id, .kind = l->kind, .text = l->text};
 
 		rc = ww_writer_mark(w, &m, err);
 	}
 	return rc;
+}
+
+static void shift_times(struct ww_table *t, int64_t by)
+{
+	for (size_t k = 0; k < t->rows; k++) {
+		t->hi[k] -= by;
+		if (t->lo)
+			t->lo[k] -= by;
+	}
+	for (size_t k = 0; k < t->labels; k++)
+		t->label[k].at -= by;
 }
 
 /* Times of day: the axis begins at 0, and an anchor says when that was. */
@@ -161,11 +172,7 @@ static int put_clock(struct ww_writer *w, struct ww_import *im, struct ww_error 
 	if (first == INT64_MAX)
 		first = 0;
 	for (size_t i = 0; i < im->tables; i++)
-		for (size_t k = 0; k < im->table[i].rows; k++) {
-			im->table[i].hi[k] -= first;
-			if (im->table[i].lo)
-				im->table[i].lo[k] -= first;
-		}
+		shift_times(&im->table[i], first);
 	a.real_ns = first;
 	if (im->clock == WW_CLOCK_LOCAL)
 		a.real_ns -= im->offset_s * WW_NS_PER_S;

@@ -263,12 +263,40 @@ static bool is_header(const struct reader *r)
 	return of > 0 && same == of;
 }
 
+/* A mark of PMT: seconds since the first row, and what was marked. */
+static int take_mark(struct reader *r, bool *taken, struct ww_error *err)
+{
+	struct ww_table *t = table_of(r);
+	struct ww_num v;
+	int64_t at;
+	int rc;
+
+	*taken = r->p->pmt_marks && r->fields == 3 && ww_field_is(&r->f[0], "M") && t->rows > 0 &&
+		 ww_num_read(r->f[1].p, r->f[1].n, false, &v) == WW_NUM_OK &&
+		 ww_import_ns(&v, 0, 1, &at);
+	if (!*taken)
+		return 0;
+	rc = ww_table_label(t, WW_MARK_LABEL, r->f[2].p, r->f[2].n, err);
+	if (rc == 0) {
+		t->label[t->labels - 1].timed = true;
+		t->label[t->labels - 1].at = ww_add_sat(t->hi[0], at);
+	}
+	return rc;
+}
+
 static int take_row(struct reader *r, const char *line, size_t len, bool last, struct ww_error *err)
 {
 	size_t bad = r->im->bad;
+	bool mark = false;
 	int64_t ns = 0;
-	int rc;
+	int rc = 0;
 
+	if (r->p->pmt_marks) {
+		r->fields = ww_csv_split(&r->p->dialect, line, len, r->f, WW_CSV_FIELDS);
+		rc = take_mark(r, &mark, err);
+	}
+	if (mark || rc < 0)
+		return rc;
 	if (!is_row(r, line, len, last))
 		return r->cut ? 0 : ww_table_break(table_of(r), 1, "line that cannot be read", err);
 	if (!row_time(r, &ns)) {
@@ -318,6 +346,28 @@ static void check_counters(struct ww_import *im, struct ww_table *t)
 	}
 }
 
+/* A product's step is that of the amperes, at the usual voltage. */
+static void power_step(struct reader *r)
+{
+	struct ww_table *t = table_of(r);
+	const struct ww_column *v = &t->column[r->p->col[r->p->volts].column];
+	const struct ww_column *a = &t->column[r->p->col[r->p->amps].column];
+	double step = a->resolution > 0 ? a->resolution : ww_column_step(a, t->rows), sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->rows; i++) {
+		if (v->code[i] < WW_CODE_MIN)
+			continue;
+		sum += fabs(ww_column_value(v, i));
+		n++;
+	}
+	if (n && sum > 0) {
+		double size = step * sum / (double)n, unit = pow(10, floor(log10(size)));
+
+		t->column[r->power].resolution = size > 0 ? round(size / unit) * unit : 0;
+	}
+}
+
 static int check_rows(struct reader *r, struct ww_error *err)
 {
 	struct ww_import *im = r->im;
@@ -336,6 +386,8 @@ static int check_rows(struct reader *r, struct ww_error *err)
 	if (r->again)
 		ww_note(&im->notes, "the header comes again %zu time%s", r->again,
 			r->again == 1 ? "" : "s");
+	if (r->p->dc_power)
+		power_step(r);
 	if (r->p->dc_power)
 		ww_note(&im->notes, "power is volts times amperes, computed here: right for "
 				    "direct current");
@@ -364,8 +416,12 @@ int ww_plan_read(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 
 static int looks(const char *text, size_t n)
 {
-	(void)text;
-	return n > 0;
+	/* JSON has rows of numbers too, but none that are readings over time. */
+	while (n > 0 && strchr(" \t\r\n", *text)) {
+		text++;
+		n--;
+	}
+	return n > 0 && *text != '{' && *text != '[';
 }
 
 static int read_csv(struct ww_import *im, struct ww_error *err)

@@ -36,9 +36,32 @@ struct ww_plan {
 	int time_exponent, time_seconds;
 	const char *notes; /* of the source */
 	int64_t window_ns;
+	bool pmt_marks;	    /* lines 'M SECONDS "TEXT"' among the rows */
 	bool dc_power;	    /* a channel volts * amperes is added */
 	size_t volts, amps; /* fields of these */
 };
+
+#define WW_HEAD_LINES 128
+
+/* The beginning of the file, line by line, without empty ones and comments. */
+struct ww_head {
+	const char *line[WW_HEAD_LINES];
+	size_t n[WW_HEAD_LINES];
+	size_t number[WW_HEAD_LINES]; /* of the line in the file */
+	size_t lines;
+	const char *comment; /* the last one before these */
+	size_t comment_n;
+};
+
+/* header.c */
+void ww_head_read(struct ww_import *im, struct ww_head *h);
+/* The first row of the table: data, as many fields as most lines have; h->lines: none */
+size_t ww_head_first(const struct ww_head *h, const struct ww_csv *d);
+/* Fill p->col[].head from the header above that row, a unit's row, a comment or the caller. */
+int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
+		  struct ww_error *err);
+/* A stamp in either order of its date. */
+bool ww_is_stamp(const struct ww_field *f, struct ww_stamp *s);
 
 /* plan.c: find out what the columns are. */
 int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err);

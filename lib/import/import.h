@@ -37,7 +37,9 @@ struct ww_break {
 };
 
 struct ww_label {
-	size_t row; /* the row at whose time it holds */
+	size_t row; /* the row at whose time it holds, unless */
+	bool timed; /* ... it has a time of its own: */
+	int64_t at;
 	const char *kind;
 	char *text;
 };

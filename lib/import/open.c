@@ -13,8 +13,11 @@
 #define PIPE_MOST  ((size_t)1 << 30)  /* that come from elsewhere, and lie in memory */
 #define HEAD_BYTES 64u		      /* tell a trace from anything else */
 
-/* The more special first; the first of the surest wins. */
-const struct ww_importer *const ww_importers[] = {&ww_import_csv};
+/* The surest wins. */
+const struct ww_importer *const ww_importers[] = {&ww_import_own_csv, &ww_import_own_jsonl,
+						  &ww_import_ptd,     &ww_import_tracebase,
+						  &ww_import_tc66,    &ww_import_gmt,
+						  &ww_import_pmt,     &ww_import_csv};
 const size_t ww_importers_count = WW_COUNTOF(ww_importers);
 
 const struct ww_import_format *ww_import_format_at(size_t i)
@@ -180,6 +183,8 @@ static const struct ww_importer *choose(const struct ww_import *im, struct ww_er
 			best = f;
 		}
 	}
+	if (im->columns && !im->format)
+		return &ww_import_csv; /* they are told, whatever it looks like */
 	if (im->format)
 		ww_fail(err, -EINVAL, "there is no format '%s'; wakewatt-formats(7) lists them",
 			im->format);
@@ -202,7 +207,11 @@ static int import_text(struct ww_import *im, struct ww_trace **out, struct ww_er
 	int rc;
 
 	if (!f)
-		return im->format ? -EINVAL : fail_kind(im->path, "no text with readings", err);
+		return im->format ? -EINVAL
+				  : fail_kind(im->path,
+					      "JSON, what a plug or a program replies once: one "
+					      "state, not readings over time",
+					      err);
 	im->format = f->format.name;
 	rc = f->read(im, err);
 	for (size_t i = 0; rc == 0 && i < im->tables; i++)

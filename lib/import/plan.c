@@ -10,193 +10,6 @@
 #define EPOCH_LO 1e8  /* seconds since 1970: 1973 to 2103 */
 #define EPOCH_HI 4.2e9
 
-/* The beginning of the file, line by line. */
-struct head {
-	const char *line[LINES];
-	size_t n[LINES];
-	size_t number[LINES]; /* of the line in the file */
-	size_t lines;
-	const char *comment; /* the last one before the first row */
-	size_t comment_n, comment_at;
-};
-
-static void read_head(struct ww_import *im, struct head *h)
-{
-	struct ww_lines l = ww_import_lines(im);
-	size_t len, used, number = 0, left = WW_IMPORT_SAMPLE;
-
-	memset(h, 0, sizeof(*h));
-	while (h->lines < LINES && l.left && (used = ww_csv_line(l.p, l.left, &len)) <= left) {
-		number++;
-		if (!ww_csv_blank(l.p, len)) {
-			h->line[h->lines] = l.p;
-			h->n[h->lines] = len;
-			h->number[h->lines++] = number;
-		} else if (h->lines == 0 && len > 1) {
-			h->comment = l.p;
-			h->comment_n = len;
-		}
-		l.p += used;
-		l.left -= used;
-		left -= used;
-	}
-}
-
-static bool is_stamp(const struct ww_field *f, struct ww_stamp *s)
-{
-	return ww_stamp_read(f->p, f->n, WW_DATE_DMY, s) ||
-	       ww_stamp_read(f->p, f->n, WW_DATE_MDY, s);
-}
-
-/* Numbers and times where a header has words. */
-static bool is_data(const struct ww_csv *d, const char *line, size_t n, size_t *fields)
-{
-	struct ww_field f[WW_CSV_FIELDS];
-	size_t numbers = 0, texts = 0;
-	struct ww_stamp s;
-	struct ww_num v;
-
-	*fields = ww_csv_split(d, line, n, f, WW_CSV_FIELDS);
-	for (size_t i = 0; i < *fields && i < WW_CSV_FIELDS; i++) {
-		int kind = ww_num_read(f[i].p, f[i].n, d->comma, &v);
-
-		if (kind == WW_NUM_OK || is_stamp(&f[i], &s))
-			numbers++;
-		else if (kind == WW_NUM_TEXT)
-			texts++;
-	}
-	return numbers > 0 && numbers >= texts;
-}
-
-/* First row of the table: data, as many fields as most lines have, and data after it. */
-static size_t first_row(const struct head *h, const struct ww_csv *d)
-{
-	size_t fields[LINES], count[WW_CSV_FIELDS + 1] = {0}, mode = 0;
-	bool data[LINES];
-
-	for (size_t i = 0; i < h->lines; i++) {
-		data[i] = is_data(d, h->line[i], h->n[i], &fields[i]);
-		if (fields[i] <= WW_CSV_FIELDS && data[i])
-			count[fields[i]]++;
-	}
-	for (size_t k = 1; k <= WW_CSV_FIELDS; k++)
-		mode = count[k] > count[mode] ? k : mode;
-	for (size_t i = 0; i < h->lines; i++)
-		if (data[i] && fields[i] == mode &&
-		    (i + 1 == h->lines || (data[i + 1] && fields[i + 1] == mode)))
-			return i;
-	for (size_t i = 0; i < h->lines; i++)
-		if (data[i] && fields[i] == mode)
-			return i;
-	return h->lines;
-}
-
-static bool is_words(const struct ww_csv *d, const char *line, size_t n, size_t fields,
-		     struct ww_field *f)
-{
-	size_t have = ww_csv_split(d, line, n, f, WW_CSV_FIELDS), words = 0;
-	struct ww_num v;
-
-	if (have > WW_CSV_FIELDS || have + 1 < fields || have > fields + 1)
-		return false;
-	for (size_t i = 0; i < have; i++) {
-		int kind = ww_num_read(f[i].p, f[i].n, d->comma, &v);
-
-		if (kind == WW_NUM_OK)
-			return false;
-		words += kind == WW_NUM_TEXT;
-	}
-	for (size_t i = have; i < fields; i++)
-		f[i] = (struct ww_field){"", 0, false};
-	return words > 0;
-}
-
-static bool all_units(const struct ww_field *f, size_t fields)
-{
-	struct ww_heading unit;
-	size_t n = 0;
-
-	for (size_t i = 0; i < fields; i++) {
-		const char *p = f[i].p;
-		size_t len = f[i].n;
-
-		if (len > 2 && (*p == '(' || *p == '[')) {
-			p++;
-			len -= 2;
-		}
-		if (len > 0 && !ww_unit_read(p, len, &unit))
-			return false;
-		n += len > 0;
-	}
-	return n > 0;
-}
-
-static int read_headings(struct ww_plan *p, const struct ww_field *name,
-			 const struct ww_field *unit, struct ww_error *err)
-{
-	for (size_t i = 0; i < p->fields; i++) {
-		struct ww_str s = {0};
-
-		ww_field_text(&name[i], &s);
-		if (unit && unit[i].n) {
-			ww_str_add(&s, " (");
-			ww_field_text(&unit[i], &s);
-			ww_str_add(&s, ")");
-		}
-		if (s.bad)
-			return ww_fail_nomem(err);
-		ww_heading_read(s.p ? s.p : "", &p->col[i].head);
-		ww_str_free(&s);
-	}
-	p->has_header = true;
-	return 0;
-}
-
-/* "# time power" as gnuplot's users write it. */
-static int comment_header(struct ww_plan *p, const struct head *h, struct ww_error *err)
-{
-	struct ww_field f[WW_CSV_FIELDS];
-	const char *text = h->comment, *end = text + h->comment_n;
-	bool known = false;
-	int rc;
-
-	if (!text)
-		return 0;
-	while (text < end && (*text == ' ' || *text == '#' || *text == '%' || *text == '/'))
-		text++;
-	if (!is_words(&p->dialect, text, (size_t)(end - text), p->fields, f))
-		return 0;
-	rc = read_headings(p, f, NULL, err);
-	for (size_t i = 0; i < p->fields; i++)
-		known |= p->col[i].head.kind != WW_HEAD_UNKNOWN;
-	p->has_header = known;
-	return rc;
-}
-
-static int find_header(struct ww_import *im, struct ww_plan *p, const struct head *h, size_t first,
-		       struct ww_error *err)
-{
-	struct ww_field f[WW_CSV_FIELDS], above[WW_CSV_FIELDS];
-	const struct ww_csv comma = {',', false};
-	size_t n;
-
-	if (im->columns) {
-		n = ww_csv_split(&comma, im->columns, strlen(im->columns), f, WW_CSV_FIELDS);
-		if (n != p->fields)
-			return ww_fail(err, -EINVAL,
-				       "%s:%zu: %zu columns, but names for %zu of them were given",
-				       im->path, h->number[first], p->fields, n);
-		return read_headings(p, f, NULL, err);
-	}
-	if (first > 0 && is_words(&p->dialect, h->line[first - 1], h->n[first - 1], p->fields, f)) {
-		if (first > 1 && all_units(f, p->fields) &&
-		    is_words(&p->dialect, h->line[first - 2], h->n[first - 2], p->fields, above))
-			return read_headings(p, above, f, err);
-		return read_headings(p, f, NULL, err);
-	}
-	return comment_header(p, h, err);
-}
-
 /* What stands in a column of the first rows. */
 struct look {
 	bool stamps, dated, clocked, numbers, empty, rises;
@@ -204,7 +17,7 @@ struct look {
 	int decimals;
 };
 
-static struct look look_at(const struct ww_plan *p, const struct head *h, size_t first, size_t k)
+static struct look look_at(const struct ww_plan *p, const struct ww_head *h, size_t first, size_t k)
 {
 	struct look l = {.stamps = true,
 			 .dated = true,
@@ -226,7 +39,7 @@ static struct look look_at(const struct ww_plan *p, const struct head *h, size_t
 			continue;
 		l.empty = false;
 		kind = ww_num_read(f[k].p, f[k].n, p->dialect.comma, &v);
-		if (!is_stamp(&f[k], &s))
+		if (!ww_is_stamp(&f[k], &s))
 			l.stamps = false;
 		l.dated &= s.dated;
 		l.clocked &= s.clocked;
@@ -468,7 +281,7 @@ static void plan_stamps(struct ww_import *im, struct ww_plan *p, size_t k)
 	im->line = 0;
 	while (!dmy && !mdy && ww_import_line(im, &l, &line, &len, NULL) > 0) {
 		if (ww_csv_split(&p->dialect, line, len, f, WW_CSV_FIELDS) != p->fields ||
-		    !is_stamp(&f[k], &s) || !s.dated)
+		    !ww_is_stamp(&f[k], &s) || !s.dated)
 			continue;
 		if (!s.first)
 			break; /* the year is in front */
@@ -503,21 +316,23 @@ static void plan_times(struct ww_import *im, struct ww_plan *p, const struct loo
 int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 {
 	struct look look[WW_CSV_FIELDS];
-	struct head h;
+	struct ww_head h;
 	size_t first;
 	int rc;
 
 	memset(p, 0, sizeof(*p));
 	p->dialect = ww_csv_guess(im->text, im->n < WW_IMPORT_SAMPLE ? im->n : WW_IMPORT_SAMPLE);
-	read_head(im, &h);
-	first = first_row(&h, &p->dialect);
+	ww_head_read(im, &h);
+	first = ww_head_first(&h, &p->dialect);
 	if (first == h.lines)
-		return ww_import_fail(im, err, "no rows of numbers at its beginning");
+		return ww_import_fail(im, err,
+				      "no rows of numbers at its beginning: no table of readings, "
+				      "and none of the logs of wakewatt-formats(7)");
 	p->skip = h.number[first] - 1;
 	p->fields = ww_csv_split(&p->dialect, h.line[first], h.n[first], NULL, 0);
 	for (size_t i = 0; i < p->fields; i++)
 		ww_heading_read("", &p->col[i].head);
-	rc = find_header(im, p, &h, first, err);
+	rc = ww_head_names(im, p, &h, first, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < p->fields; i++)

@@ -75,7 +75,15 @@ int ww_table_column(struct ww_table *t, const char *name, const char *quantity, 
 	*c = (struct ww_column){.quantity = quantity, .unit = unit, .semantics = semantics};
 	if (ww_str_take(&s, &c->name, err) < 0)
 		return -ENOMEM;
-	return (int)t->columns++;
+	t->columns++;
+	if (t->cap == 0)
+		return (int)t->columns - 1;
+	c->code = malloc(t->cap * sizeof(*c->code));
+	if (!c->code)
+		return ww_fail_nomem(err);
+	for (size_t i = 0; i < t->rows; i++)
+		c->code[i] = WW_MISSING;
+	return (int)t->columns - 1;
 }
 
 /* Room for one more, in all arrays alike. */
@@ -241,7 +249,8 @@ int ww_table_label(struct ww_table *t, const char *kind, const char *text, size_
 	ww_field_text(&f, &s);
 	if (ww_str_take(&s, &copy, err) < 0)
 		return -ENOMEM;
-	t->label[t->labels++] = (struct ww_label){t->rows ? t->rows - 1 : 0, kind, copy};
+	t->label[t->labels++] =
+		(struct ww_label){.row = t->rows ? t->rows - 1 : 0, .kind = kind, .text = copy};
 	return 0;
 }
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a table begins, and what its header says. */
+#include "import/csv.h"
+
+void ww_head_read(struct ww_import *im, struct ww_head *h)
+{
+	struct ww_lines l = ww_import_lines(im);
+	size_t len, used, number = 0, left = WW_IMPORT_SAMPLE;
+
+	memset(h, 0, sizeof(*h));
+	while (h->lines < WW_HEAD_LINES && l.left &&
+	       (used = ww_csv_line(l.p, l.left, &len)) <= left) {
+		number++;
+		if (!ww_csv_blank(l.p, len)) {
+			h->line[h->lines] = l.p;
+			h->n[h->lines] = len;
+			h->number[h->lines++] = number;
+		} else if (h->lines == 0 && len > 1) {
+			h->comment = l.p;
+			h->comment_n = len;
+		}
+		l.p += used;
+		l.left -= used;
+		left -= used;
+	}
+}
+
+bool ww_is_stamp(const struct ww_field *f, struct ww_stamp *s)
+{
+	return ww_stamp_read(f->p, f->n, WW_DATE_DMY, s) ||
+	       ww_stamp_read(f->p, f->n, WW_DATE_MDY, s);
+}
+
+/* Numbers and times where a header has words. */
+static bool is_data(const struct ww_csv *d, const char *line, size_t n, size_t *fields)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+	size_t numbers = 0, texts = 0;
+	struct ww_stamp s;
+	struct ww_num v;
+
+	*fields = ww_csv_split(d, line, n, f, WW_CSV_FIELDS);
+	for (size_t i = 0; i < *fields && i < WW_CSV_FIELDS; i++) {
+		int kind = ww_num_read(f[i].p, f[i].n, d->comma, &v);
+
+		if (kind == WW_NUM_OK || ww_is_stamp(&f[i], &s))
+			numbers++;
+		else if (kind == WW_NUM_TEXT)
+			texts++;
+	}
+	return numbers > 0 && numbers >= texts;
+}
+
+/* First row of the table: data, as many fields as most lines have, and data after it. */
+size_t ww_head_first(const struct ww_head *h, const struct ww_csv *d)
+{
+	size_t fields[WW_HEAD_LINES], count[WW_CSV_FIELDS + 1] = {0}, mode = 0;
+	bool data[WW_HEAD_LINES];
+
+	for (size_t i = 0; i < h->lines; i++) {
+		data[i] = is_data(d, h->line[i], h->n[i], &fields[i]);
+		if (fields[i] <= WW_CSV_FIELDS && data[i])
+			count[fields[i]]++;
+	}
+	for (size_t k = 1; k <= WW_CSV_FIELDS; k++)
+		mode = count[k] > count[mode] ? k : mode;
+	for (size_t i = 0; i < h->lines; i++)
+		if (data[i] && fields[i] == mode &&
+		    (i + 1 == h->lines || (data[i + 1] && fields[i + 1] == mode)))
+			return i;
+	for (size_t i = 0; i < h->lines; i++)
+		if (data[i] && fields[i] == mode)
+			return i;
+	return h->lines;
+}
+
+static bool is_words(const struct ww_csv *d, const char *line, size_t n, size_t fields,
+		     struct ww_field *f)
+{
+	size_t have = ww_csv_split(d, line, n, f, WW_CSV_FIELDS), words = 0;
+	struct ww_num v;
+
+	if (have > WW_CSV_FIELDS || have + 1 < fields || have > fields + 1)
+		return false;
+	for (size_t i = 0; i < have; i++) {
+		int kind = ww_num_read(f[i].p, f[i].n, d->comma, &v);
+
+		if (kind == WW_NUM_OK)
+			return false;
+		words += kind == WW_NUM_TEXT;
+	}
+	for (size_t i = have; i < fields; i++)
+		f[i] = (struct ww_field){"", 0, false};
+	return words > 0;
+}
+
+static bool all_units(const struct ww_field *f, size_t fields)
+{
+	struct ww_heading unit;
+	size_t n = 0;
+
+	for (size_t i = 0; i < fields; i++) {
+		const char *p = f[i].p;
+		size_t len = f[i].n;
+
+		if (len > 2 && (*p == '(' || *p == '[')) {
+			p++;
+			len -= 2;
+		}
+		if (len > 0 && !ww_unit_read(p, len, &unit))
+			return false;
+		n += len > 0;
+	}
+	return n > 0;
+}
+
+static int read_headings(struct ww_plan *p, const struct ww_field *name,
+			 const struct ww_field *unit, struct ww_error *err)
+{
+	for (size_t i = 0; i < p->fields; i++) {
+		struct ww_str s = {0};
+
+		ww_field_text(&name[i], &s);
+		if (unit && unit[i].n) {
+			ww_str_add(&s, " (");
+			ww_field_text(&unit[i], &s);
+			ww_str_add(&s, ")");
+		}
+		if (s.bad)
+			return ww_fail_nomem(err);
+		ww_heading_read(s.p ? s.p : "", &p->col[i].head);
+		ww_str_free(&s);
+	}
+	p->has_header = true;
+	return 0;
+}
+
+/* "# time power" as gnuplot's users write it. */
+static int comment_header(struct ww_plan *p, const struct ww_head *h, struct ww_error *err)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+	const char *text = h->comment, *end = text + h->comment_n;
+	bool known = false;
+	int rc;
+
+	if (!text)
+		return 0;
+	while (text < end && (*text == ' ' || *text == '#' || *text == '%' || *text == '/'))
+		text++;
+	if (!is_words(&p->dialect, text, (size_t)(end - text), p->fields, f))
+		return 0;
+	rc = read_headings(p, f, NULL, err);
+	for (size_t i = 0; i < p->fields; i++)
+		known |= p->col[i].head.kind != WW_HEAD_UNKNOWN;
+	p->has_header = known;
+	return rc;
+}
+
+int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
+		  struct ww_error *err)
+{
+	struct ww_field f[WW_CSV_FIELDS], above[WW_CSV_FIELDS];
+	const struct ww_csv comma = {',', false};
+	size_t n;
+
+	if (im->columns) {
+		n = ww_csv_split(&comma, im->columns, strlen(im->columns), f, WW_CSV_FIELDS);
+		if (n != p->fields)
+			return ww_fail(err, -EINVAL,
+				       "%s:%zu: %zu columns, but names for %zu of them were given",
+				       im->path, h->number[first], p->fields, n);
+		return read_headings(p, f, NULL, err);
+	}
+	if (first > 0 && is_words(&p->dialect, h->line[first - 1], h->n[first - 1], p->fields, f)) {
+		if (first > 1 && all_units(f, p->fields) &&
+		    is_words(&p->dialect, h->line[first - 2], h->n[first - 2], p->fields, above))
+			return read_headings(p, above, f, err);
+		return read_headings(p, f, NULL, err);
+	}
+	return comment_header(p, h, err);
+}
