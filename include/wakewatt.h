@@ -1020,6 +1020,8 @@ struct ww_device_pair {
 /** Two sets of devices compared: what the other one drew, less what this one draws. */
 struct ww_saving {
 	struct ww_quantity before, now; /**< W; NaN where the meter's offset is not known */
+	struct ww_quantity before_shown,
+		now_shown; /**< W, as the meter shows it, with its offset */
 	struct ww_quantity watts;
 	struct ww_quantity kwh_year;	  /**< of 365.25 days */
 	struct ww_quantity money_year;	  /**< NaN without a price */
