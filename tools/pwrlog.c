@@ -9,6 +9,7 @@ static const struct tool_command commands[] = {
 	{"standby", pwrlog_standby, "power in a standby mode by the standard's procedures"},
 	{"stat", pwrlog_stat, "mean watts and energy of a trace, with uncertainties"},
 	{"steps", pwrlog_steps, "when the power of a trace changed, and by how much"},
+	{"suspend-model", pwrlog_suspend_model, "what suspending in idle gaps saves"},
 	{NULL, NULL, NULL},
 };
 

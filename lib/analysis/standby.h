@@ -82,6 +82,12 @@ double ww_standby_tau(const double *e, size_t n);
 /* Twice this covers 95 %, with so few degrees of freedom. */
 double ww_standby_widen(double u, double dof);
 
+/*
+ * Two levels that stand apart, in sorted values. buf: room for n; least: the step of the
+ * meter. false: one cloud of values.
+ */
+bool ww_standby_levels(const double *sorted, size_t n, double *buf, double least, double *low,
+		       double *high);
 /* Look for cycles in what was read before `to`; `from` is where the result may begin. */
 void ww_standby_find_cycles(struct ww_standby_data *d, double from, double to,
 			    struct ww_standby_cycle *c);

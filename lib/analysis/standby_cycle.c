@@ -63,22 +63,29 @@ static double scatter(const double *sorted, size_t n, double *buf, double *media
 	return 1.4826 * ww_median(buf, n);
 }
 
+bool ww_standby_levels(const double *sorted, size_t n, double *buf, double least, double *low,
+		       double *high)
+{
+	size_t cut = best_cut(sorted, n);
+	double w0, w1;
+
+	if (cut == 0)
+		return false;
+	w0 = scatter(sorted, cut, buf, low);
+	w1 = scatter(sorted + cut, n - cut, buf, high);
+	return *high - *low > APART * fmax(fmax(w0, w1), least / sqrt(12)) &&
+	       *high - *low > 1.5 * least;
+}
+
 /* Low and high level. false: one cloud of values. */
 static bool two_levels(struct ww_standby_data *d, size_t n, double *low, double *high,
 		       double *noise)
 {
-	double w0, w1;
-	size_t cut;
-
 	*noise = neighbour_noise(d, n, d->scratch);
 	memcpy(d->scratch, d->v, n * sizeof(*d->v));
 	qsort(d->scratch, n, sizeof(*d->scratch), ww_cmp_double);
-	cut = best_cut(d->scratch, n);
-	if (cut == 0)
-		return false;
-	w0 = scatter(d->scratch, cut, d->scratch2, low);
-	w1 = scatter(d->scratch + cut, n - cut, d->scratch2, high);
-	return *high - *low > APART * fmax(fmax(w0, w1), *noise) && *high - *low > 1.5 * d->q;
+	return ww_standby_levels(d->scratch, n, d->scratch2, d->q, low, high) &&
+	       *high - *low > APART * *noise;
 }
 
 /* Times of rises through the middle, with a dead zone of 30 % of the swing. */
