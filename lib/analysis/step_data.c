@@ -54,12 +54,13 @@ static int allocate(struct ww_step_data *d, size_t n)
 	d->out = calloc(n, 1);
 	d->first = malloc(n * sizeof(size_t));
 	d->local = malloc(blocks * sizeof(double));
+	d->odd = calloc(blocks, 1);
 	d->sum_w = malloc((n + 1) * sizeof(double));
 	d->sum_v = malloc((n + 1) * sizeof(double));
 	d->sum_vv = malloc((n + 1) * sizeof(double));
 	d->sum_t = malloc((n + 1) * sizeof(double));
 	if (!d->t || !d->lo || !d->hi || !d->v || !d->hole || !d->out || !d->first || !d->local ||
-	    !d->sum_w || !d->sum_v || !d->sum_vv || !d->sum_t)
+	    !d->odd || !d->sum_w || !d->sum_v || !d->sum_vv || !d->sum_t)
 		return -ENOMEM;
 	return 0;
 }
@@ -116,7 +117,6 @@ int ww_step_data_init(struct ww_step_data *d, const struct ww_step_input *in, st
 		d->q = 0;
 	d->spike = in->spike_s > 0 ? fmax(1, floor(in->spike_s / d->period + 0.5)) : 3;
 	d->gain = in->acc_rel > 0 ? in->acc_rel : 0;
-	d->line_cost = 9;
 	return ww_step_noise(d) < 0 ? ww_fail_nomem(err) : 0;
 }
 
@@ -130,6 +130,7 @@ void ww_step_data_free(struct ww_step_data *d)
 	free(d->out);
 	free(d->first);
 	free(d->local);
+	free(d->odd);
 	free(d->sum_w);
 	free(d->sum_v);
 	free(d->sum_vv);

@@ -61,7 +61,7 @@ static bool settling(const struct gather *g, size_t k)
 	       ww_step_fit_as(d, at, to, WW_LEVEL_CONSTANT);
 	smooth = fmin(ww_step_fit_as(d, from, to, WW_LEVEL_LINE),
 		      ww_step_fit_as(d, from, to, WW_LEVEL_SETTLING));
-	return smooth < jump + 9 * s * s * d->tau;
+	return smooth < jump + 9 * s * s * ww_step_tau(d, at);
 }
 
 /* Outliers just before a change, to the same side, are its first readings. */
@@ -72,7 +72,7 @@ static size_t onset(const struct gather *g, size_t k)
 	size_t i = g->f->change[k], least = k ? g->f->change[k - 1] : 0;
 
 	while (i > least + 1 && d->t[g->f->change[k]] - d->t[i - 1] < WW_STEP_SETTLING_S &&
-	       up * (d->v[i - 1] - g->f->level[k]) >= d->bound * ww_step_local(d, i - 1))
+	       up * (d->v[i - 1] - g->f->level[k]) >= d->bound * ww_step_reach(d, i - 1))
 		i--;
 	return i;
 }
@@ -114,7 +114,7 @@ static void mark_out(struct ww_step_data *d, const struct ww_fpop *f)
 		while (k < f->changes && f->change[k] <= i)
 			k++;
 		d->out[i] =
-			f->level && fabs(d->v[i] - f->level[k]) >= d->bound * ww_step_local(d, i);
+			f->level && fabs(d->v[i] - f->level[k]) >= d->bound * ww_step_reach(d, i);
 	}
 }
 
@@ -131,7 +131,7 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 	if (!scale)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->n; i++)
-		scale[i] = ww_step_local(d, i);
+		scale[i] = ww_step_reach(d, i);
 	rc = ww_fpop(d->v, scale, d->n, d->beta, d->bound, &f);
 	free(scale);
 	if (rc < 0)

@@ -6,9 +6,10 @@
 
 #define SINGLE	   64	/* first readings that stay by themselves */
 #define PRIOR	   8.0	/* readings that the usual noise counts as */
-#define FADED	   0.4	/* longest time constant, parts of the level's length */
+#define SLOWEST	   4.0	/* longest time constant, in parts of the level's length */
 #define GRID	   1.6	/* from one time constant to the next */
-#define CURVE_COST 12.0 /* what an exponential must gain, in variances */
+#define LINE_COST  10.0 /* what a slope must gain, in variances */
+#define CURVE_COST 10.0 /* and an exponential */
 
 /* A level as few points: early readings alone, later ones averaged. */
 struct points {
@@ -136,7 +137,7 @@ static double exponential(const struct points *p, struct ww_step_fit *f, double 
 /* Best time constant: a grid, then golden sections between its neighbours. */
 static double settling(const struct points *p, struct ww_step_fit *f, double period)
 {
-	double most = FADED * (p->t[p->n - 1] - p->t[0]), best = INFINITY, at = 0, lo, hi;
+	double most = SLOWEST * (p->t[p->n - 1] - p->t[0]), best = INFINITY, at = 0, lo, hi;
 	struct ww_step_fit try = {.n = p->count};
 
 	for (double x = 0.8 * period; x <= most; x *= GRID) {
@@ -187,6 +188,17 @@ static bool curved(const struct points *p, double rss, double unit)
 	return rss - left > 9 * unit;
 }
 
+/*
+ * Of a trace that drifts, a bent level is rather a drift that is not straight than a
+ * load that takes as long as the level to settle.
+ */
+static double curve_cost(const struct ww_step_data *d, const struct ww_step_fit *f)
+{
+	bool slow = f->tau_s > WW_STEP_FADED * (f->t1 - f->t0);
+
+	return d->drifting && slow ? 3 * CURVE_COST : CURVE_COST;
+}
+
 /* Inverse of the symmetric n x n matrix; false: singular. */
 static bool invert(double m[3][3], int n, double out[3][3])
 {
@@ -233,7 +245,7 @@ static void gradient(const struct ww_step_fit *f, double t, double g[3])
 	g[1] = g[2] = 0;
 	if (f->shape == WW_LEVEL_LINE)
 		g[1] = x;
-	if (f->shape != WW_LEVEL_SETTLING)
+	if (f->shape != WW_LEVEL_SETTLING || isinf(t))
 		return;
 	e = exp(-x / f->tau_s);
 	g[1] = e;
@@ -270,59 +282,57 @@ static void variance(const struct ww_step_data *d, size_t from, size_t to, struc
 	f->s2 = fmax(d->floor * d->floor, (PRIOR * usual * usual + f->rss) / f->dof);
 }
 
+/* The line or constant that a level is by itself; of a trace that drifts, a line. */
+static void plain(const struct ww_step_data *d, const struct points *p, size_t from, size_t to,
+		  struct ww_step_fit *f)
+{
+	constant(p, f);
+	variance(d, from, to, f);
+	if (!(d->slope2 > 0) || p->n < 6)
+		return;
+	f->hold = f->s2 * f->tau / d->slope2;
+	line(p, f->hold, f);
+	variance(d, from, to, f);
+}
+
 void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit)
 {
-	struct ww_step_fit other = {.n = 0};
+	struct ww_step_fit other;
 	struct points p;
-	double unit, least;
+	double least, rss;
 
-	*fit = (struct ww_step_fit){.n = 0};
 	gather(&p, d, from, to);
-	fit->n = other.n = p.count;
-	constant(&p, fit);
+	*fit = (struct ww_step_fit){.n = p.count, .t1 = p.t[p.n - 1]};
+	fit->tau = ww_step_tau(d, from + (to - from) / 2);
+	other = *fit;
+	plain(d, &p, from, to, fit);
 	if (p.n >= 6) {
-		double was = fit->rss;
-
+		least = fit->rss;
 		line(&p, 0, &other);
 		variance(d, from, to, &other);
-		unit = other.s2 * d->tau;
-		least = fit->rss;
-		if (other.rss + d->line_cost * unit < least) {
+		rss = other.rss;
+		if (rss + LINE_COST * other.s2 * other.tau < least) {
 			*fit = other;
-			least = other.rss + d->line_cost * unit;
+			least = rss + LINE_COST * other.s2 * other.tau;
 		}
-		if (p.n >= 8 && curved(&p, was, unit)) {
-			settling(&p, &other, d->period);
+		if (p.n >= 8 && curved(&p, least, other.s2 * other.tau)) {
+			other.rss = settling(&p, &other, d->period);
 			variance(d, from, to, &other);
-			unit = other.s2 * d->tau;
-			if (other.shape == WW_LEVEL_SETTLING &&
-			    other.rss + CURVE_COST * unit < least)
+			if (other.rss + curve_cost(d, &other) * other.s2 * other.tau < least)
 				*fit = other;
 		}
 	}
-	variance(d, from, to, fit);
-	covariance(&p, 0, fit);
+	covariance(&p, fit->hold, fit);
 }
 
-void ww_step_fit_held(const struct ww_step_data *d, size_t from, size_t to, double slope2,
-		      struct ww_step_fit *fit)
-{
-	struct points p;
-	double hold = fit->s2 * d->tau / slope2;
-
-	gather(&p, d, from, to);
-	line(&p, hold, fit);
-	variance(d, from, to, fit);
-	covariance(&p, hold, fit);
-}
-
-void ww_step_fit_constant(const struct ww_step_data *d, size_t from, size_t to,
-			  struct ww_step_fit *fit)
+void ww_step_fit_line(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit)
 {
 	struct points p;
 
 	gather(&p, d, from, to);
-	constant(&p, fit);
+	*fit = (struct ww_step_fit){.n = p.count, .t1 = p.t[p.n - 1]};
+	fit->tau = ww_step_tau(d, from + (to - from) / 2);
+	line(&p, 0, fit);
 	variance(d, from, to, fit);
 	covariance(&p, 0, fit);
 }
@@ -351,18 +361,12 @@ double ww_step_fit_at(const struct ww_step_fit *f, double t)
 
 double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2)
 {
-	double x = 0, y = 0;
+	double g[3], h[3], sum = 0;
 
-	if (f->shape == WW_LEVEL_LINE) {
-		x = t1 - f->t0;
-		y = t2 - f->t0;
-	}
-	return f->cov[0][0] + (x + y) * f->cov[0][1] + x * y * f->cov[1][1];
-}
-
-double ww_step_fit_level(const struct ww_step_fit *f, double t, double *var)
-{
-	if (var)
-		*var = ww_step_fit_cov(f, t, t);
-	return f->shape == WW_LEVEL_LINE ? ww_step_fit_at(f, t) : f->c;
+	gradient(f, t1, g);
+	gradient(f, t2, h);
+	for (int i = 0; i < f->params; i++)
+		for (int j = 0; j < f->params; j++)
+			sum += g[i] * f->cov[i][j] * h[j];
+	return sum;
 }

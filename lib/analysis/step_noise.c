@@ -135,7 +135,10 @@ static double fit_phi(const double v[WW_STEP_LAGS], double *s2)
 	return found;
 }
 
-/* The spread of the readings of each block, where it differs clearly from the usual. */
+/*
+ * The spread of the readings of each block, where it differs clearly from the usual; it
+ * is odd then, and its noise may last longer.
+ */
 static void localise(struct ww_step_data *d, double usual)
 {
 	size_t blocks = (d->n + WW_STEP_BLOCK - 1) / WW_STEP_BLOCK;
@@ -144,32 +147,60 @@ static void localise(struct ww_step_data *d, double usual)
 
 	for (size_t b = 0; b < blocks; b++) {
 		double three[3] = {before, d->local[b], b + 1 < blocks ? d->local[b + 1] : usual},
-		       r;
+		       s;
 
 		for (int k = 0; k < 3; k++)
 			if (isnan(three[k]))
 				three[k] = usual;
 		before = three[1];
-		r = sqrt(ww_median(three, 3) / usual);
-		d->local[b] = fmax(least, r > 0.6 && r < 1.6 ? d->sigma : r * d->sigma);
+		s = fmax(least, d->sigma * sqrt(ww_median(three, 3) / usual));
+		d->odd[b] = s < 0.6 * d->sigma || s > 1.6 * d->sigma;
+		d->local[b] = d->odd[b] ? s : d->sigma;
 	}
 	d->local[blocks] = d->sigma;
 }
 
-void ww_step_noise_set(struct ww_step_data *d, double phi, double tau)
+/* Correlation of the noise in odd blocks: at each lag the median of variances over lag 1. */
+static int odd_noise(struct ww_step_data *d)
 {
-	double n = fmax(2, (double)d->n);
+	double v[WW_STEP_LAGS] = {1}, s2 = 0, *tmp;
+	size_t blocks = d->n / WW_STEP_BLOCK, odd = 0, stride;
 
-	d->phi = phi;
-	d->tau = tau;
-	d->beta = 2 * tau * log(n);
-	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
-	d->least = fmax(4.5, sqrt(2 * log(n)));
+	for (size_t b = 0; b < blocks; b++)
+		odd += d->odd[b];
+	stride = odd / BLOCKS + 1;
+	tmp = malloc((odd ? odd : 1) * sizeof(*tmp));
+	if (!tmp)
+		return -ENOMEM;
+	for (size_t lag = 2; lag <= WW_STEP_LAGS; lag++) {
+		size_t n = 0, seen = 0;
+
+		for (size_t b = 0; b < blocks; b++) {
+			size_t from = b * WW_STEP_BLOCK, to = from + WW_STEP_BLOCK;
+			double one, x;
+
+			if (!d->odd[b] || seen++ % stride)
+				continue;
+			one = lag_variance(d, from, to, 1);
+			x = lag_variance(d, from, to, lag);
+			if (one > d->floor * d->floor && !isnan(x))
+				tmp[n++] = x / one;
+		}
+		v[lag - 1] = n ? ww_median(tmp, n) : 1;
+	}
+	free(tmp);
+	d->odd_phi = odd ? fit_phi(v, &s2) : d->phi;
+	d->odd_tau = (1 + d->odd_phi) / (1 - d->odd_phi);
+	/* Neighbours of correlated noise differ less than its size. */
+	for (size_t b = 0; b <= blocks; b++)
+		if (d->odd[b] && d->local[b] > d->sigma)
+			d->local[b] *= sqrt((1 - d->phi) / (1 - d->odd_phi));
+	return 0;
 }
 
 int ww_step_noise(struct ww_step_data *d)
 {
-	double v[WW_STEP_LAGS], lo = INFINITY, hi = -INFINITY, s2 = 0, phi = 0;
+	double v[WW_STEP_LAGS], lo = INFINITY, hi = -INFINITY, s2 = 0, phi = 0, n;
 	int rc = lag_medians(d, v);
 
 	if (rc < 0)
@@ -193,7 +224,12 @@ int ww_step_noise(struct ww_step_data *d)
 	/* What the quantiser alone makes is not correlated as the noise is. */
 	if (d->sigma <= d->floor)
 		phi = 0;
+	d->phi = phi;
+	d->tau = (1 + phi) / (1 - phi);
 	localise(d, fmax(v[0], d->floor * d->floor * (1 - phi)));
-	ww_step_noise_set(d, phi, (1 + phi) / (1 - phi));
-	return 0;
+	n = fmax(2, (double)d->n);
+	d->beta = 2 * d->tau * log(n);
+	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
+	d->least = fmax(4.5, sqrt(2 * log(n)));
+	return odd_noise(d);
 }

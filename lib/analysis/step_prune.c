@@ -7,8 +7,9 @@
 
 #include <math.h>
 
-#define SMOOTH 9.0 /* sum of squares that a change must save, in variances */
-#define NONE   SIZE_MAX
+#define SMOOTH	9.0 /* sum of squares that a change must save, in variances */
+#define FREEDOM 3.0 /* what each further parameter of a level must save */
+#define NONE	SIZE_MAX
 
 struct prune {
 	const struct ww_step_data *d;
@@ -53,18 +54,31 @@ static size_t level_after(const struct prune *p, size_t k)
 	return p->after[k] == NONE ? p->n : p->after[k];
 }
 
+/* What a fit leaves, and what its freedom is worth. */
+static double cost(const struct ww_step_fit *f, double s2)
+{
+	double held = f->hold * f->a * f->a, more = f->hold > 0 ? 0 : f->params - 1;
+
+	return f->rss + held + FREEDOM * more * s2;
+}
+
 static void judge(struct prune *p, size_t k)
 {
 	const struct ww_step_fit *a = &p->fit[k], *b = &p->fit[level_after(p, k)];
-	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free, s2, saved, z;
+	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free, ta, tb, s2, saved, z;
 	struct ww_step_fit one;
 
-	delta = fabs(ww_step_fit_level(b, t, &vb) - ww_step_fit_level(a, t, &va));
-	u2 = p->d->tau * (a->s2 * va + b->s2 * vb);
+	ta = ww_step_when(a, ww_step_drifts(a, p->before[k] == NONE ? NULL : &p->fit[p->before[k]]),
+			  t);
+	tb = ww_step_when(b, ww_step_drifts(b, a), t);
+	delta = fabs(ww_step_fit_at(b, tb) - ww_step_fit_at(a, ta));
+	va = ww_step_fit_cov(a, ta, ta);
+	vb = ww_step_fit_cov(b, tb, tb);
+	u2 = a->tau * a->s2 * va + b->tau * b->s2 * vb;
 	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
 	free = a->dof + b->dof;
-	s2 = (a->s2 * a->dof + b->s2 * b->dof) / free;
-	saved = (one.rss - a->rss - b->rss) / (s2 * p->d->tau);
+	s2 = (a->s2 * a->tau * a->dof + b->s2 * b->tau * b->dof) / free;
+	saved = (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));
 	set(p, k, fmin(z / p->d->least, saved / SMOOTH));

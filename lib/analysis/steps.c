@@ -28,22 +28,23 @@ static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
 	}
 }
 
-/* Whether noise that lasts longer than was thought at first leaves the changes. */
-static int settle_noise(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
+/* What is learnt of noise and drift from the levels may drop more of the changes. */
+static int settle(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
 {
 	int rc = ww_step_prune(d, bound, bounds);
 
 	for (int turn = 0; rc == 0 && turn < 4; turn++) {
-		double phi = d->phi, tau = d->tau;
-		bool more;
+		double tau = d->tau, odd = d->odd_tau, slope2 = d->slope2;
+		size_t was = *bounds;
 
-		ww_step_pooled(d, bound, *bounds, &phi, &tau);
-		more = tau > 1.05 * d->tau;
-		d->phi = phi;
-		d->tau = tau;
-		if (!more)
+		ww_step_pooled(d, bound, *bounds, false, &d->phi, &d->tau);
+		ww_step_pooled(d, bound, *bounds, true, &d->odd_phi, &d->odd_tau);
+		ww_step_drift(d, bound, *bounds);
+		if (d->tau <= 1.05 * tau && d->odd_tau <= 1.05 * odd && d->slope2 <= slope2)
 			break;
 		rc = ww_step_prune(d, bound, bounds);
+		if (*bounds == was)
+			break;
 	}
 	return rc;
 }
@@ -93,7 +94,7 @@ int ww_steps_find(const struct ww_step_input *in, struct ww_step_result *out, st
 	out->mains_hz = d.mains_hz;
 	rc = ww_step_bounds(&d, in->marker, in->markers, &bound, &bounds);
 	if (rc == 0)
-		rc = settle_noise(&d, bound, &bounds);
+		rc = settle(&d, bound, &bounds);
 	if (rc == 0)
 		rc = ww_step_results(&d, bound, bounds, out);
 	if (rc < 0) {

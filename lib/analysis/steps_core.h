@@ -5,6 +5,8 @@
 
 #include "analysis/steps.h"
 
+#include <math.h>
+
 #define WW_STEP_BLOCK 64 /* readings whose noise is looked at together */
 #define WW_STEP_LAGS  5
 #define WW_STEP_BINS  192 /* most points that a level is fitted to */
@@ -13,6 +15,7 @@
 #define WW_STEP_TOGETHER_S 5.0	/* changes so close are one */
 #define WW_STEP_SETTLING_S 60.0 /* later ones may be its settling */
 #define WW_STEP_SETTLING   0.35 /* if they are no larger a part of it */
+#define WW_STEP_FADED	   0.2	/* time constant of what has settled, in parts of its level */
 
 /* The readings as they are looked at: maybe averages over cycles of the mains. */
 struct ww_step_data {
@@ -31,11 +34,14 @@ struct ww_step_data {
 	size_t *first; /* [n] the first of them */
 	double mains_hz;
 
-	double sigma, phi, tau; /* usual noise */
-	double *local;		/* by blocks of WW_STEP_BLOCK: standard deviation there */
-	double beta, bound;	/* of the partition, in standard deviations */
-	double least;		/* a change has so many standard uncertainties at least */
-	double line_cost;	/* what a slope must gain, in variances */
+	double sigma, phi, tau;	 /* usual noise */
+	double odd_phi, odd_tau; /* of blocks whose noise is of another size */
+	uint8_t *odd;		 /* by blocks: 1: it is */
+	double slope2;		 /* variance of the levels' slopes; 0: no drift */
+	bool drifting;		 /* beyond doubt */
+	double *local;		 /* by blocks of WW_STEP_BLOCK: standard deviation there */
+	double beta, bound;	 /* of the partition, in standard deviations */
+	double least;		 /* a change has so many standard uncertainties at least */
 
 	/* sums over the readings before i that are not out */
 	double *sum_w, *sum_v, *sum_vv, *sum_t;
@@ -50,11 +56,14 @@ struct ww_step_bound {
 struct ww_step_fit {
 	int32_t shape; /* enum ww_level_shape */
 	int32_t params;
-	double n; /* readings; 0: no fit */
-	double t0, tau_s;
+	bool drifts;	      /* see ww_step_drifts() */
+	double n;	      /* readings; 0: no fit */
+	double t0, t1, tau_s; /* t1: of the last reading */
 	double c, a;
 	double rss;
 	double cov[3][3]; /* of c, a, tau_s for variance 1 and no correlation */
+	double tau;	  /* of the noise there */
+	double hold;	  /* of a line: what its slope is held by */
 	double s2;	  /* variance of the readings, shrunk towards the usual */
 	double dof;	  /* that s2 rests upon */
 };
@@ -67,11 +76,22 @@ void ww_step_data_sum(struct ww_step_data *d);
 
 /* step_noise.c */
 int ww_step_noise(struct ww_step_data *d);
-/* Penalty and bound for this noise. */
-void ww_step_noise_set(struct ww_step_data *d, double phi, double tau);
 static inline double ww_step_local(const struct ww_step_data *d, size_t i)
 {
 	return d->local[i / WW_STEP_BLOCK];
+}
+
+/* What the partition takes for one standard deviation: penalties are by the usual tau. */
+static inline double ww_step_reach(const struct ww_step_data *d, size_t i)
+{
+	size_t b = i / WW_STEP_BLOCK;
+
+	return d->odd[b] ? d->local[b] * sqrt(d->odd_tau / d->tau) : d->local[b];
+}
+
+static inline double ww_step_tau(const struct ww_step_data *d, size_t i)
+{
+	return d->odd[i / WW_STEP_BLOCK] ? d->odd_tau : d->tau;
 }
 
 /* step_mains.c: 50 or 60 Hz seen in it, or 0; readings to be averaged. */
@@ -83,27 +103,39 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 
 /* step_level.c: the shape that [from, to) has. */
 void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
-/* A line whose slope is held towards none: slopes have variance slope2 (ridge regression). */
-void ww_step_fit_held(const struct ww_step_data *d, size_t from, size_t to, double slope2,
+/* A line, whatever the level's shape. */
+void ww_step_fit_line(const struct ww_step_data *d, size_t from, size_t to,
 		      struct ww_step_fit *fit);
-void ww_step_fit_constant(const struct ww_step_data *d, size_t from, size_t to,
-			  struct ww_step_fit *fit);
 /* One shape only, for comparison: residual sum of squares. */
 double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int32_t shape);
 double ww_step_fit_at(const struct ww_step_fit *f, double t);
-/* Level that counts for a change at t, and its variance for variance 1. */
-double ww_step_fit_level(const struct ww_step_fit *f, double t, double *var);
-/* Covariance between the levels that count at two times. */
+/* Covariance of the fit at two times, for variance 1 and no correlation. */
 double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2);
-/* Residuals of a fit that is penalised by its parameters. */
-double ww_step_fit_score(const struct ww_step_data *d, const struct ww_step_fit *f);
 
 /* step_prune.c: drop what does not stand out; *bounds falls. */
 int ww_step_prune(const struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds);
 
-/* step_u.c: phi and tau of what remains; the events and levels. */
+/* step_drift.c: slope2 and drifting of the whole trace. */
+void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds);
+/*
+ * Whether it drifts as the level before did (NULL: none), which no change of the load
+ * makes; otherwise it settles after the change that it begins with.
+ */
+bool ww_step_drifts(const struct ww_step_fit *f, const struct ww_step_fit *before);
+/* When the fit gives the level that counts for a change at t: then, or in the end. */
+double ww_step_when(const struct ww_step_fit *f, bool drifts, double t);
+
+/* step_pool.c: phi and tau of the residuals of levels whose noise is odd, or is not. */
 void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
-		    double *phi, double *tau);
+		    bool odd, double *phi, double *tau);
+
+/* step_u.c */
+/* Standard deviation that is seen, whatever was known before. */
+double ww_step_seen(const struct ww_step_fit *f);
+/* Noise before the quantiser, if all levels have the same. */
+double ww_step_dither(const struct ww_step_data *d, const struct ww_step_fit *fit, size_t n);
+/* What the quantiser leaves in a level's mean. */
+double ww_step_quantiser(const struct ww_step_data *d, const struct ww_step_fit *f, double dither);
 /* Half of what covers 95.45 %: for twice the standard uncertainty to do so. */
 double ww_step_student(double dof);
 /* uA, uG, u and dof of an event from the variances of both levels; uQ is set. */
@@ -112,6 +144,7 @@ void ww_step_uncertainty(const struct ww_step_data *d, double va, double dof_a, 
 /* The state: as given, or unresolved with bounds. */
 void ww_step_judge(const struct ww_step_data *d, const struct ww_step_level *a,
 		   const struct ww_step_level *b, struct ww_step_event *e, int32_t state);
+/* step_result.c: the events and levels. */
 int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
 		    struct ww_step_result *out);
 
