@@ -483,6 +483,15 @@ WW_API const char *ww_import_name(const struct ww_trace *t);
  */
 WW_API const char *ww_import_note(const struct ww_trace *t, size_t i);
 
+/**
+ * Store a trace that is open, from wherever it came, in a file. An existing file is never
+ * overwritten.
+ * @param opt  of the writer; may be NULL
+ * @return number of rows stored
+ */
+WW_API int64_t ww_import_store(struct ww_trace *t, const char *path,
+			       const struct ww_writer_options *opt, struct ww_error *err);
+
 /** A format that can be imported. */
 struct ww_import_format {
 	const char *name; /**< "csv" */

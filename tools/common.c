@@ -180,13 +180,11 @@ int tool_import_option(int c)
 	}
 }
 
-/* A sentence that is no complaint. */
-static void note(const char *path, const char *text)
+void tool_say_import(const struct ww_trace *t)
 {
-	if (tool_line_open)
-		fputs("\r\033[K", stderr);
-	tool_line_open = false;
-	fprintf(stderr, "%s: %s: %s\n", tool_name, path, text);
+	/* A trace that was stored has said it when it was. */
+	for (size_t i = 0; !ww_trace_meta(t, "state") && ww_import_note(t, i); i++)
+		fprintf(stderr, "%s: %s: %s\n", tool_name, ww_trace_path(t), ww_import_note(t, i));
 }
 
 int tool_open_trace(const char *path, struct ww_trace **out)
@@ -196,8 +194,6 @@ int tool_open_trace(const char *path, struct ww_trace **out)
 
 	if (rc < 0)
 		return tool_fail(&err);
-	for (size_t i = 0; ww_import_note(*out, i); i++)
-		note(path, ww_import_note(*out, i));
 	if (strcmp(path, "-") != 0)
 		return 0;
 	while (ww_trace_state(*out) == WW_TRACE_LIVE && (rc = ww_trace_refresh(*out, &err)) >= 0) {

@@ -41,24 +41,31 @@ int tool_bad_option(int c, char **argv);
 
 /*
  * How files of other programs are taken, for every command that reads FILE: put
- * TOOL_IMPORT_OPTIONS into its list of long options, TOOL_IMPORT_HELP into its help,
- * and give every option to tool_import_option() first; tool_open_trace() then knows.
+ * TOOL_IMPORT_OPTIONS into its list of long options, TOOL_IMPORT_HELP into its help
+ * (TOOL_IMPORT_BASIC, TOOL_IMPORT_BASIC_HELP where --format means something else), and give every
+ * option to tool_import_option() first; tool_open_trace() then knows.
  */
-#define TOOL_IMPORT_OPTIONS                                                                        \
+#define TOOL_IMPORT_BASIC                                                                          \
 	{"rate", required_argument, NULL, TOOL_IMPORT_RATE},                                       \
 		{"resolution", required_argument, NULL, TOOL_IMPORT_RESOLUTION},                   \
 		{"columns", required_argument, NULL, TOOL_IMPORT_COLUMNS},                         \
-		{"zone", required_argument, NULL, TOOL_IMPORT_ZONE},                               \
+	{                                                                                          \
+		"zone", required_argument, NULL, TOOL_IMPORT_ZONE                                  \
+	}
+#define TOOL_IMPORT_OPTIONS                                                                        \
+	TOOL_IMPORT_BASIC,                                                                         \
 	{                                                                                          \
 		"format", required_argument, NULL, TOOL_IMPORT_FORMAT                              \
 	}
-#define TOOL_IMPORT_HELP                                                                           \
+#define TOOL_IMPORT_BASIC_HELP                                                                     \
 	"Where FILE is of another program (a table of values, a log):\n"                           \
 	"  --rate HZ             rows a second, where the file tells no times\n"                   \
 	"  --columns NAMES       what the columns are: time_s,W or s,V,A\n"                        \
 	"  --zone +HH:MM         zone of local times; UTC otherwise\n"                             \
-	"  --resolution X        smallest step of the readings, in W\n"                            \
-	"  --format NAME         not the format found by content; man wakewatt-formats\n"
+	"  --resolution X        smallest step of the readings, in W\n"
+#define TOOL_IMPORT_HELP                                                                           \
+	TOOL_IMPORT_BASIC_HELP                                                                     \
+	"  --format NAME         not the format found by content; wwtrace import --list\n"
 enum {
 	TOOL_IMPORT_RATE = 0x1000,
 	TOOL_IMPORT_RESOLUTION,
@@ -71,10 +78,12 @@ int tool_import_option(int c);
 
 /*
  * Open a trace, or a file of another program, for a report; a stream on standard input is
- * read to its end. What an import assumed is said on stderr.
+ * read to its end.
  * @return 0, or TOOL_FAILED after it has said why
  */
 int tool_open_trace(const char *path, struct ww_trace **out);
+/* What an import assumed, on stderr, where the command prints no notes that tell it. */
+void tool_say_import(const struct ww_trace *t);
 /* Text to stdout; a full disk or a closed pipe is an error. Frees it. */
 int tool_print(char *text);
 /* One operand, exactly. NULL after it has said what is wrong. */

@@ -15,7 +15,8 @@ static void usage(FILE *f)
 	      "Mean, extremes and energy of every channel of a trace, with uncertainty.\n"
 	      "FILE may still be growing; '-' is a stream on standard input.\n"
 	      "\n" TOOL_WINDOW_HELP "  --json                as JSON\n"
-	      "  --help                this text\n",
+	      "  --help                this text\n"
+	      "\n" TOOL_IMPORT_HELP,
 	      f);
 }
 
@@ -50,12 +51,19 @@ int pwrlog_stat(int argc, char **argv)
 						{"between", required_argument, NULL, 'b'},
 						{"json", no_argument, NULL, 'j'},
 						{"help", no_argument, NULL, 'h'},
+						TOOL_IMPORT_OPTIONS,
 						{NULL, 0, NULL, 0}};
 	struct tool_window w = {0};
 	int form = WW_REPORT_TEXT, c;
 	const char *path;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		int taken = tool_import_option(c);
+
+		if (taken < 0)
+			return TOOL_USAGE;
+		if (taken > 0)
+			continue;
 		switch (c) {
 		case 'f':
 			w.from = optarg;

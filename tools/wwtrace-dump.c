@@ -17,7 +17,8 @@ static void usage(FILE *f)
 	      "interval is in which it surely happened, source, what it is.\n"
 	      "FILE may still be growing, or be - for standard input.\n"
 	      "\n"
-	      "  -h, --help  this text\n",
+	      "  -h, --help  this text\n"
+	      "\n" TOOL_IMPORT_HELP,
 	      f);
 }
 
@@ -237,7 +238,9 @@ static int dump(struct ww_trace *t, struct ww_error *err)
 
 int wwtrace_dump(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+						TOOL_IMPORT_OPTIONS,
+						{0}};
 	struct ww_error err = {0};
 	struct ww_trace *t;
 	const char *file;
@@ -245,6 +248,12 @@ int wwtrace_dump(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		int taken = tool_import_option(c);
+
+		if (taken < 0)
+			return TOOL_USAGE;
+		if (taken > 0)
+			continue;
 		if (c != 'h')
 			return tool_bad_option(c, argv);
 		usage(stdout);
@@ -255,6 +264,7 @@ int wwtrace_dump(int argc, char **argv)
 		return TOOL_USAGE;
 	if (tool_open_trace(file, &t) != 0)
 		return TOOL_FAILED;
+	tool_say_import(t);
 	rc = dump(t, &err);
 	for (size_t i = 0; ww_trace_warning(t, i); i++)
 		tool_say("%s: %s", file, ww_trace_warning(t, i));

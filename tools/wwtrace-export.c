@@ -19,7 +19,8 @@ static void usage(FILE *f)
 	      "  --source NAME    of one source only\n"
 	      "  --format FORM    csv (default) or jsonl\n"
 	      "  --redact         without host names, serial numbers and command lines\n"
-	      "  -h, --help       this text\n",
+	      "  -h, --help       this text\n"
+	      "\n" TOOL_IMPORT_BASIC_HELP,
 	      f);
 }
 
@@ -40,12 +41,19 @@ static int parse(int argc, char **argv, struct ww_export_options *o)
 						{"format", required_argument, NULL, 'f'},
 						{"redact", no_argument, NULL, 'r'},
 						{"help", no_argument, NULL, 'h'},
+						TOOL_IMPORT_BASIC,
 						{0}};
 	static const char *const whats[] = {"samples", "bytes", "events", "marks", "gaps", NULL};
 	static const char *const forms[] = {"csv", "jsonl", NULL};
 	int c;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		int taken = tool_import_option(c);
+
+		if (taken < 0)
+			return TOOL_USAGE;
+		if (taken > 0)
+			continue;
 		switch (c) {
 		case 'h':
 			usage(stdout);
@@ -90,6 +98,7 @@ int wwtrace_export(int argc, char **argv)
 		return TOOL_USAGE;
 	if (tool_open_trace(file, &t) != 0)
 		return TOOL_FAILED;
+	tool_say_import(t);
 	n = ww_export(t, &o, STDOUT_FILENO, &err);
 	ww_trace_close(t);
 	return n < 0 ? tool_fail(&err) : TOOL_OK;

@@ -13,7 +13,8 @@ static void usage(FILE *f)
 	      "FILE may still be growing, or be - for standard input.\n"
 	      "\n"
 	      "  --json      as JSON\n"
-	      "  -h, --help  this text\n",
+	      "  -h, --help  this text\n"
+	      "\n" TOOL_IMPORT_HELP,
 	      f);
 }
 
@@ -21,6 +22,7 @@ int wwtrace_info(int argc, char **argv)
 {
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
 						{"help", no_argument, NULL, 'h'},
+						TOOL_IMPORT_OPTIONS,
 						{0}};
 	int form = WW_REPORT_TEXT, c, rc;
 	struct ww_error err = {0};
@@ -29,6 +31,12 @@ int wwtrace_info(int argc, char **argv)
 	char *text;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		int taken = tool_import_option(c);
+
+		if (taken < 0)
+			return TOOL_USAGE;
+		if (taken > 0)
+			continue;
 		if (c == 'h') {
 			usage(stdout);
 			return fflush(stdout) ? TOOL_FAILED : TOOL_OK;

@@ -7,6 +7,7 @@ static const struct tool_command commands[] = {
 	{"info", wwtrace_info, "what a trace is: environment, sources, counts"},
 	{"dump", wwtrace_dump, "all records in the order of time, for people"},
 	{"export", wwtrace_export, "records as CSV or JSON lines, for programs"},
+	{"import", wwtrace_import, "store a file of another program as a trace"},
 	{0}};
 
 int main(int argc, char **argv)

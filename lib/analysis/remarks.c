@@ -243,6 +243,8 @@ void ww_stat_common_remarks(struct ww_stat *s, int *rc, struct ww_trace *t)
 			    "them; none is derived from the others");
 	for (size_t i = 0; *rc == 0 && ww_trace_warning(t, i); i++)
 		ww_stat_say(s, rc, "warning: %s", ww_trace_warning(t, i));
+	for (size_t i = 0; *rc == 0 && ww_import_note(t, i); i++)
+		ww_stat_say(s, rc, "import: %s", ww_import_note(t, i));
 	if (ww_trace_state(t) == WW_TRACE_LIVE)
 		ww_stat_say(s, rc,
 			    "the trace is still being recorded: figures up to its last commit");

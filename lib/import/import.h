@@ -26,6 +26,7 @@ struct ww_column {
 	double resolution; /* told by the format; 0: from the values */
 	int64_t *code;	   /* [rows] */
 	int64_t most;	   /* greatest |code| so far */
+	int32_t fewest;	   /* decimals of the value that shows least of them */
 	size_t missing, over, empty;
 };
 

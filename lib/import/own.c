@@ -157,12 +157,26 @@ static int take(struct reader *r, struct ww_error *err)
 	return 0;
 }
 
+/* An export shows the digits of the resolution, and more only where there is more. */
+static void find_steps(struct ww_table *t)
+{
+	for (size_t k = 0; k < t->columns; k++) {
+		struct ww_column *c = &t->column[k];
+
+		c->resolution = 1;
+		for (int i = 0; i < c->fewest && i < c->decimals; i++)
+			c->resolution /= 10;
+	}
+}
+
 static int check(struct ww_import *im, struct ww_error *err)
 {
 	size_t rows = 0;
 
 	for (size_t i = 0; i < im->tables; i++)
 		rows += im->table[i].rows;
+	for (size_t i = 0; i < im->tables; i++)
+		find_steps(&im->table[i]);
 	if (rows == 0 || im->bad > rows) {
 		im->line = im->bad_first;
 		return ww_import_fail(im, err, "%s", im->bad ? im->bad_why : "no samples in it");

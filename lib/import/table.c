@@ -72,7 +72,10 @@ int ww_table_column(struct ww_table *t, const char *name, const char *quantity, 
 		ww_str_reset(&s);
 		ww_str_addf(&s, "%s_%u", name, i);
 	}
-	*c = (struct ww_column){.quantity = quantity, .unit = unit, .semantics = semantics};
+	*c = (struct ww_column){.quantity = quantity,
+				.unit = unit,
+				.semantics = semantics,
+				.fewest = INT32_MAX};
 	if (ww_str_take(&s, &c->name, err) < 0)
 		return -ENOMEM;
 	t->columns++;
@@ -200,6 +203,7 @@ void ww_table_put(struct ww_table *t, size_t column, int kind, const struct ww_n
 	*code = over ? WW_OVER : under ? WW_UNDER : WW_MISSING;
 	if (kind != WW_NUM_OK || over || under)
 		return;
+	c->fewest = decimals < c->fewest ? decimals : c->fewest;
 	if (most == 0)
 		decimals = decimals < 0 ? 0 : decimals > DECIMALS_MOST ? DECIMALS_MOST : decimals;
 	want_decimals(c, t->rows - 1, decimals);

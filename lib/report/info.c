@@ -46,6 +46,9 @@ static void add_notes(const struct ww_trace *t, struct ww_str *text, struct ww_j
 		else
 			ww_str_addf(text, "warning: %s\n", ww_trace_warning(t, i));
 	}
+	/* As text they stand among the environment. */
+	for (size_t i = 0; j && ww_import_note(t, i); i++)
+		ww_json_text(j, NULL, ww_import_note(t, i));
 	if (ww_trace_state(t) == WW_TRACE_UNCLOSED) {
 		static const char unclosed[] =
 			"the recorder died or the stream was cut: complete up to the last commit";
