@@ -12,8 +12,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define PADS   5.  /* periods of the meter around a cycle */
-#define VARIED 1.5 /* longest over shortest, from which the slope is trusted */
+#define PADS	  5. /* least periods of the meter around a cycle */
+#define PADS_MOST 30.
+#define PAUSE	  0.4 /* part of the idle time between cycles, where that is more */
+#define AWAKE	  0.3 /* part of the way from idle to asleep, within which it is idle */
+#define VARIED	  1.5 /* longest over shortest, from which the slope is trusted */
 
 struct span {
 	double from, to; /* s: decision to suspend, at work again */
@@ -160,6 +163,23 @@ static bool near_cycle(const struct fit *f, size_t *k, double t)
 	return *k < f->n && t > f->c[*k].from - f->pad;
 }
 
+/* Drop what is no idle: a cycle that was refused, hung, or cut by an end of the trace. */
+static size_t awake(const struct fit *f, size_t n)
+{
+	double low = INFINITY, floor_;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->x.n; i++)
+		low = fmin(low, f->x.v[i]);
+	memcpy(f->scratch + f->x.n, f->scratch, n * sizeof(*f->scratch));
+	floor_ = ww_median(f->scratch + f->x.n, n);
+	floor_ -= AWAKE * (floor_ - low);
+	for (size_t i = 0; i < n; i++)
+		if (f->scratch[i] >= floor_)
+			f->scratch[kept++] = f->scratch[i];
+	return kept;
+}
+
 /* Mean of what lies outside of all cycles, with its correlation. */
 static void idle_power(struct fit *f)
 {
@@ -170,6 +190,7 @@ static void idle_power(struct fit *f)
 	for (size_t i = 0; i < x->n; i++)
 		if (!near_cycle(f, &k, at_s(x, i)))
 			f->scratch[n++] = x->v[i];
+	n = awake(f, n);
 	if (n < 3)
 		return;
 	for (size_t i = 0; i < n; i++)
@@ -202,6 +223,24 @@ static double below_idle(const struct fit *f, size_t k)
 		joules += (fmin(b, to) - fmax(a, from)) * (f->out->idle_watts.value - v);
 	}
 	return joules;
+}
+
+/*
+ * How far around a cycle it still shows: a meter that filters trails behind. As much of
+ * the usual idle time as can be spared; what is left is the idle level.
+ */
+static void set_pad(struct fit *f)
+{
+	double period = f->x.period_s, least = fmax(PADS * period, f->x.window_s);
+	size_t n = 0;
+
+	for (size_t i = 1; i < f->n; i++)
+		f->scratch[n++] = f->c[i].from - f->c[i - 1].to;
+	f->pad = least;
+	if (n == 0)
+		return;
+	qsort(f->scratch, n, sizeof(*f->scratch), ww_cmp_double);
+	f->pad = fmax(least, fmin(PAUSE * f->scratch[n / 4], PADS_MOST * period));
 }
 
 /* Cycles that their neighbours do not touch, inside of the trace. */
@@ -305,14 +344,14 @@ static int fit(struct fit *f, struct ww_trace *t, struct ww_error *err)
 		rc = by_dips(f, err);
 	if (rc < 0)
 		return rc;
-	f->pad = fmax(PADS * f->x.period_s, f->x.window_s);
+	set_pad(f);
+	idle_power(f);
 	choose(f);
 	f->out->cycles = f->n;
 	if (f->n == 0)
 		return ww_fail(err, -ENODATA,
 			       "%s: no whole cycle of suspend and resume with idle time around it",
 			       ww_trace_path(t));
-	idle_power(f);
 	if (isnan(f->out->idle_watts.value))
 		return ww_fail(err, -ENODATA, "%s: no idle time outside of the cycles",
 			       ww_trace_path(t));
