@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings as people type them: "13.5 W", "13,5", "25 ± 0.5 W". */
+#include "text/csv.h"
+#include "text/onoff.h"
+
+#include <math.h>
+
+static const struct {
+	const char *name, *unit;
+	double scale;
+} units[] = {{"W", "W", 1},    {"watt", "W", 1},  {"watts", "W", 1},  {"mW", "W", 1e-3},
+	     {"kW", "W", 1e3}, {"VA", "VA", 1},	  {"kVA", "VA", 1e3}, {"V", "V", 1},
+	     {"volt", "V", 1}, {"volts", "V", 1}, {"A", "A", 1},      {"mA", "A", 1e-3},
+	     {"amp", "A", 1},  {"amps", "A", 1},  {"ampere", "A", 1}};
+
+/* Milliwatts are no megawatts: prefixes keep their case, words do not. */
+static bool unit_is(const char *p, size_t n, const char *name)
+{
+	struct ww_field f = {p, n, false};
+
+	if (strlen(name) <= 2 && n == strlen(name) && n == 2 && (*p == 'm' || *p == 'M'))
+		return memcmp(p, name, n) == 0;
+	return ww_field_is(&f, name);
+}
+
+/* @return the scale into `unit`, 0 it is none of it */
+static double scale_of(const char *p, size_t n, const char *unit)
+{
+	for (size_t i = 0; i < WW_COUNTOF(units); i++)
+		if (strcmp(units[i].unit, unit) == 0 && unit_is(p, n, units[i].name))
+			return units[i].scale;
+	return 0;
+}
+
+static void trim(const char **p, size_t *n)
+{
+	for (; *n && (**p == ' ' || **p == '\t'); (*n)--)
+		(*p)++;
+	while (*n && ((*p)[*n - 1] == ' ' || (*p)[*n - 1] == '\t'))
+		(*n)--;
+}
+
+/* A comma behind the last point is the decimal one. */
+static bool has_decimal_comma(const char *p, size_t n)
+{
+	for (size_t i = n; i-- > 0;)
+		if (p[i] == ',' || p[i] == '.')
+			return p[i] == ',';
+	return false;
+}
+
+/* @return 1, 0 empty, -EINVAL; *unit 0: none was written */
+static int one(const char *p, size_t n, const char *unit, double *value, double *step,
+	       double *scale, bool *percent)
+{
+	struct ww_num num;
+	int kind;
+
+	trim(&p, &n);
+	*percent = n > 1 && p[n - 1] == '%';
+	if (*percent)
+		n--, trim(&p, &n);
+	kind = ww_num_read(p, n, has_decimal_comma(p, n), &num);
+	if (kind == WW_NUM_EMPTY || kind == WW_NUM_MISSING)
+		return 0;
+	if (kind != WW_NUM_OK || !isfinite(num.value))
+		return -EINVAL;
+	trim(&num.unit, &num.unit_n);
+	*scale = num.unit_n ? scale_of(num.unit, num.unit_n, unit) : 0;
+	if (num.unit_n && *scale == 0)
+		return -EINVAL;
+	*value = num.value;
+	*step = num.decimals > 300 ? 0 : pow(10, -num.decimals);
+	return 1;
+}
+
+/* Where "±", "+-" or "+/-" stands; n: nowhere. */
+static size_t plus_minus(const char *p, size_t n, size_t *len)
+{
+	static const char *const forms[] = {"\xc2\xb1", "+-", "+/-"};
+
+	for (size_t i = 1; i < n; i++) {
+		for (size_t k = 0; k < WW_COUNTOF(forms); k++) {
+			*len = strlen(forms[k]);
+			if (n - i >= *len && memcmp(p + i, forms[k], *len) == 0)
+				return i;
+		}
+	}
+	*len = 0;
+	return n;
+}
+
+int ww_onoff_number(const char *p, size_t n, const char *unit, double scale,
+		    struct ww_onoff_number *out)
+{
+	size_t len, at = plus_minus(p, n, &len);
+	double u = (double)NAN, us, ustep, own;
+	bool percent, value_percent;
+	int rc = one(p, at, unit, &out->value, &out->step, &own, &value_percent);
+
+	out->u = (double)NAN;
+	if (rc <= 0 || value_percent)
+		return rc <= 0 ? rc : -EINVAL;
+	if (len) {
+		rc = one(p + at + len, n - at - len, unit, &u, &ustep, &us, &percent);
+		if (rc <= 0 || !(u >= 0))
+			return -EINVAL;
+		/* "25 ± 0.5 W": the unit is of both. */
+		if (own == 0 && us > 0)
+			own = us;
+		u = percent ? u / 100 * fabs(out->value) * (own > 0 ? own : scale)
+			    : u * (us > 0    ? us
+				   : own > 0 ? own
+					     : scale);
+	}
+	if (own > 0)
+		scale = own;
+	out->value *= scale;
+	out->step *= scale;
+	out->u = u / 2;
+	return isfinite(out->value) && fabs(out->value) < 1e12 && !(u > 1e12) ? 1 : -EINVAL;
+}
