@@ -2,6 +2,8 @@
 #include "pwrlog.h"
 
 static const struct tool_command commands[] = {
+	{"attribute", pwrlog_attribute, "watts of each device, from readings of on and off"},
+	{"calibrate", pwrlog_calibrate, "offset and gain of a meter, from known loads"},
 	{"compare", pwrlog_compare, "two sets of runs beside each other, with what can be told"},
 	{"list", pwrlog_list, "what is plugged in, and the drivers of this build"},
 	{"record", pwrlog_record, "record wattmeters into a trace"},

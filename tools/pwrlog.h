@@ -4,6 +4,8 @@
 
 #include "common.h"
 
+int pwrlog_attribute(int argc, char **argv);
+int pwrlog_calibrate(int argc, char **argv);
 int pwrlog_compare(int argc, char **argv);
 int pwrlog_list(int argc, char **argv);
 int pwrlog_record(int argc, char **argv);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "pwrlog-slurp.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST (16u << 20)
+
+int tool_slurp(const char *path, char **text, size_t *n)
+{
+	bool in = strcmp(path, "-") == 0;
+	FILE *f = in ? stdin : fopen(path, "rb");
+	size_t cap = 0, got;
+	char *p = NULL;
+
+	*n = 0;
+	if (!f) {
+		tool_say("%s: %s", path, strerror(errno));
+		return TOOL_FAILED;
+	}
+	do {
+		if (*n + 4096 >= cap) {
+			char *more = realloc(p, cap = cap ? 2 * cap : 16384);
+
+			if (!more) {
+				errno = ENOMEM;
+				break;
+			}
+			p = more;
+		}
+		got = fread(p + *n, 1, cap - *n - 1, f);
+		*n += got;
+	} while (got > 0 && *n <= MOST);
+	if (ferror(f) || !p || *n > MOST) {
+		tool_say("%s: %s", path,
+			 *n > MOST ? "more than 16 MiB: this is no table"
+				   : strerror(errno ? errno : EIO));
+		free(p);
+		if (!in)
+			fclose(f);
+		return TOOL_FAILED;
+	}
+	if (!in)
+		fclose(f);
+	p[*n] = '\0';
+	*text = p;
+	return TOOL_OK;
+}
+
+static const char *skip(const char *p)
+{
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
+}
+
+/* A number at p, with an optional W behind it. NULL: none. */
+static const char *take(const char *p, double *v)
+{
+	char *end;
+
+	p = skip(p);
+	*v = strtod(p, &end);
+	if (end == p || !isfinite(*v) || fabs(*v) > 1e9)
+		return NULL;
+	p = skip(end);
+	return skip(*p == 'W' ? p + 1 : p);
+}
+
+int tool_watts(const char *option, const char *text, double *value, double *u)
+{
+	static const char *const signs[] = {"\xc2\xb1", "+-", "+/-"};
+	const char *p = take(text, value);
+
+	*u = 0;
+	for (size_t i = 0; p && *p && i < 3; i++) {
+		size_t n = strlen(signs[i]);
+
+		if (strncmp(p, signs[i], n) != 0)
+			continue;
+		p = take(p + n, u);
+		if (p && *p == '\0' && *u >= 0) {
+			*u /= 2;
+			return 0;
+		}
+		p = NULL;
+	}
+	if (p && *p == '\0')
+		return 0;
+	return tool_usage_error("%s '%s': expected watts, such as 1 or 1\xc2\xb1"
+				"0.1",
+				option, text);
+}
+
+int tool_price(const char *option, const char *text, double *value, char *unit, size_t n)
+{
+	const char *p = skip(text), *first = p;
+	size_t before, after;
+	char *end;
+
+	while (*p && !(*p >= '0' && *p <= '9') && *p != '.' && *p != '-')
+		p++;
+	before = (size_t)(p - first);
+	while (before && first[before - 1] == ' ')
+		before--;
+	*value = strtod(p, &end);
+	p = skip(end);
+	after = strlen(p);
+	while (after && p[after - 1] == ' ')
+		after--;
+	if (end == first + before || !isfinite(*value) || *value < 0 || *value > 1e12 ||
+	    (before && after) || before + after >= n)
+		return tool_usage_error("%s '%s': expected a price, such as 0.0702 or '0.30 EUR'",
+					option, text);
+	if (before + after) {
+		memcpy(unit, before ? first : p, before + after);
+		unit[before + after] = '\0';
+	}
+	return 0;
+}
+
+int tool_number(const char *option, const char *text, double lo, double hi, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (end == text || *skip(end) || !(*value >= lo && *value <= hi))
+		return tool_usage_error("%s '%s': expected a number from %g to %g", option, text,
+					lo, hi);
+	return 0;
+}
