@@ -190,26 +190,26 @@ int run_tee_open(struct run_tee *t, int to, struct ww_work *work)
 	return fd[1];
 }
 
-void run_tee_close(struct run_tee *t, int grace_ms)
+bool run_tee_done(struct run_tee *t)
 {
-	struct timespec until;
+	if (t->running && pthread_tryjoin_np(t->thread, NULL) == 0)
+		t->running = false;
+	return !t->running;
+}
+
+void run_tee_close(struct run_tee *t)
+{
 	uint64_t one = 1;
 
-	if (!t->running)
-		return;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += grace_ms / 1000;
-	until.tv_nsec += grace_ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
-	if (pthread_timedjoin_np(t->thread, NULL, &until) != 0) {
+	if (t->running) {
 		if (write(t->stop_fd, &one, sizeof(one)) < 0)
 			pthread_cancel(t->thread);
 		pthread_join(t->thread, NULL);
+		t->running = false;
 	}
-	close(t->from);
-	close(t->stop_fd);
-	t->running = false;
+	if (t->from >= 0)
+		close(t->from);
+	if (t->stop_fd >= 0)
+		close(t->stop_fd);
+	t->from = t->stop_fd = -1;
 }

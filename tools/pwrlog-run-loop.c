@@ -20,7 +20,7 @@
 #define READINGS_NS	  (30 * S) /* longest wait for a reading */
 #define TERM_NS		  (3 * S)  /* from Ctrl-C to SIGTERM */
 #define KILL_NS		  (6 * S)
-#define OUTPUT_MS	  1000 /* for output after the end */
+#define OUTPUT_NS	  (1 * S) /* for output after the end */
 
 struct runner {
 	struct recording *r;
@@ -111,17 +111,28 @@ static uint64_t readings(const struct runner *x)
 	return least == UINT64_MAX ? 0 : least;
 }
 
+static int no_reading(struct runner *x)
+{
+	x->err.code = -ETIMEDOUT;
+	snprintf(x->err.text, sizeof(x->err.text), "%s: no reading in %lld s: nothing more is run",
+		 x->o->uri[0], READINGS_NS / S);
+	return -ETIMEDOUT;
+}
+
 /* Until so long has passed and so many readings came. @return 1, 0 the end, negative */
 static int stay(struct runner *x, int64_t ns, uint64_t more)
 {
-	int64_t from = ww_clock_now_ns(), now = from;
-	uint64_t until = readings(x) + more;
+	int64_t from = ww_clock_now_ns(), now = from, last = from;
+	uint64_t n = readings(x), until = n + more;
 	int rc = 0;
 
-	while (rc == 0 && !x->stop_ns && !x->ended &&
-	       (now - from < ns || (readings(x) < until && now - from < ns + READINGS_NS))) {
+	while (rc == 0 && !x->stop_ns && !x->ended && (now - from < ns || n < until)) {
 		rc = turn(x, now - from < ns ? from + ns : now + S / 10);
 		now = ww_clock_now_ns();
+		last = readings(x) > n ? now : last;
+		n = readings(x);
+		if (now - last > READINGS_NS && now - from >= ns)
+			return no_reading(x);
 	}
 	return rc < 0 ? rc : !x->stop_ns && !x->ended;
 }
@@ -268,6 +279,17 @@ static int repeat(struct runner *x, const struct run_variant *v, char *start_tex
 	return rc;
 }
 
+/* What it printed last may still be in the pipe; what it left behind may hold that open. */
+static int hear_out(struct runner *x, struct run_tee *tee)
+{
+	int64_t end = ww_clock_now_ns() + OUTPUT_NS;
+	int rc = 0;
+
+	while (rc == 0 && !run_tee_done(tee) && ww_clock_now_ns() < end)
+		rc = turn(x, ww_clock_now_ns() + S / 500);
+	return rc;
+}
+
 static int one_run(struct runner *x, const struct run_variant *v, uint32_t round, bool warmup)
 {
 	struct run_tee tee = {.running = false};
@@ -289,7 +311,9 @@ static int one_run(struct runner *x, const struct run_variant *v, uint32_t round
 	rc = out < 0 ? x->err.code : repeat(x, v, text, out);
 	if (x->work && out >= 0) {
 		close(out);
-		run_tee_close(&tee, OUTPUT_MS);
+		if (rc == 0)
+			rc = hear_out(x, &tee);
+		run_tee_close(&tee);
 		if (rc == 0)
 			rc = mark_work(x);
 	}
@@ -319,13 +343,6 @@ static int rounds(struct runner *x)
 {
 	int rc = stay(x, 0, 1);
 
-	if (rc > 0 && readings(x) == 0) {
-		x->err.code = -ETIMEDOUT;
-		snprintf(x->err.text, sizeof(x->err.text),
-			 "%s: no reading in %lld s: nothing was run", x->o->uri[0],
-			 READINGS_NS / S);
-		return -ETIMEDOUT;
-	}
 	for (uint32_t k = 0; k < x->o->warmup && rc > 0; k++)
 		rc = round_of(x, k, true);
 	if (rc > 0)

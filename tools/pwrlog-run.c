@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -220,6 +221,14 @@ static int parse(int argc, char **argv, struct run_options *o)
 	return check(argc, argv, o);
 }
 
+static bool any_energy(const struct ww_runs *r)
+{
+	for (size_t i = 0; i < ww_runs_count(r); i++)
+		if (!isnan(ww_runs_at(r, i)->gross_J.value))
+			return true;
+	return false;
+}
+
 static int report(const char *path, const struct run_options *o)
 {
 	struct ww_runs_options opt = {.size = sizeof(opt),
@@ -236,6 +245,10 @@ static int report(const char *path, const struct run_options *o)
 		rc = tool_fail(&err);
 	if (rc == 0)
 		rc = tool_print(text);
+	if (rc == 0 && !any_energy(r)) {
+		tool_say("the energy of no run is known");
+		rc = TOOL_FAILED;
+	}
 	ww_runs_free(r);
 	ww_trace_close(t);
 	return rc;

@@ -57,8 +57,10 @@ struct run_tee {
 };
 /* @return descriptor for the command to write to, or -1 */
 int run_tee_open(struct run_tee *t, int to, struct ww_work *work);
-/* To its end; what still holds it open after `grace_ms` is not waited for. */
-void run_tee_close(struct run_tee *t, int grace_ms);
+/* All was read. Never waits. */
+bool run_tee_done(struct run_tee *t);
+/* What still holds it open is not waited for. */
+void run_tee_close(struct run_tee *t);
 
 /* A command that runs. */
 struct run_child {

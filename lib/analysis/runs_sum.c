@@ -222,13 +222,12 @@ static void note_baselines(struct ww_runs *r)
 	}
 	if (without)
 		ww_note(&r->notes,
-			"%zu of %zu runs have no baseline: what they drew above it is "
-			"not known",
+			"%zu of %zu runs: no baseline, so that what they drew above it is not "
+			"known",
 			without, known);
 	if (one)
 		ww_note(&r->notes,
-			"%zu of %zu runs have a baseline on one side only, which is "
-			"taken for all of their time",
+			"%zu of %zu runs: a baseline on one side only, taken for all of their time",
 			one, known);
 	if (!moved)
 		return;

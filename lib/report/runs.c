@@ -26,7 +26,7 @@ static size_t prefix_for(double v)
 
 static void put_scaled(struct ww_str *s, struct ww_quantity q, const char *unit, const char *per)
 {
-	size_t p = prefix_for(q.value);
+	size_t p = prefix_for(fmax(fabs(q.value), isnan(q.u) ? 0 : q.u));
 	char full[96];
 
 	if (isnan(q.value))
@@ -89,7 +89,7 @@ static bool all_well(const struct ww_runs *r)
 static void run_table(struct ww_str *s, const struct ww_runs *r)
 {
 	static const char *const head[] = {"run",    "variant",	       "exit", "time",
-					   "energy", "above baseline", "mean", "peak"};
+					   "energy", "above baseline", "peak"};
 	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 2};
 	bool well = all_well(r);
 
@@ -97,7 +97,6 @@ static void run_table(struct ww_str *s, const struct ww_runs *r)
 	for (size_t i = 0; i < r->runs; i++) {
 		const struct ww_run *run = &r->run[i];
 		struct ww_str *c = ww_grid_row(&g);
-		const struct ww_quantity mean = {run->mean_W.value, NAN};
 
 		if (!c)
 			break;
@@ -109,9 +108,8 @@ static void run_table(struct ww_str *s, const struct ww_runs *r)
 			ww_put_seconds(&c[3], run->duration_s.value);
 		put_scaled(&c[4], run->gross_J, "J", "");
 		put_scaled(&c[5], run->marginal_J, "J", "");
-		ww_put_quantity(&c[6], mean, "W", ww_decimals_for(run->mean_W.u, 2));
 		if (!isnan(run->peak_W)) {
-			ww_put_quantity(&c[7], (struct ww_quantity){run->peak_W, NAN}, "W",
+			ww_put_quantity(&c[6], (struct ww_quantity){run->peak_W, NAN}, "W",
 					r->meter.resolution > 0
 						? ww_decimals_for(10 * r->meter.resolution, 2)
 						: 2);
@@ -156,7 +154,7 @@ static void work_table(struct ww_str *s, const struct ww_runs *r)
 	ww_grid_head(&g, head);
 	for (size_t k = 0; k < r->variants; k++) {
 		const struct ww_run_variant *v = &r->variant[k];
-		const char *unit = *v->work_unit ? v->work_unit : "1";
+		const char *unit = *v->work_unit ? v->work_unit : "unit";
 		struct ww_str *c = ww_grid_row(&g);
 
 		if (!c)
@@ -173,6 +171,7 @@ static void work_table(struct ww_str *s, const struct ww_runs *r)
 		ww_grid_print(s, &g);
 	}
 	ww_grid_free(&g);
+	s->bad = s->bad || g.bad;
 }
 
 static void put_commands(struct ww_str *s, const struct ww_runs *r)
