@@ -21,13 +21,15 @@ bool ww_step_drifts(const struct ww_step_fit *f, const struct ww_step_fit *befor
 {
 	double was, is;
 
-	if (f->shape != WW_LEVEL_SETTLING || f->tau_s <= WW_STEP_FADED * (f->t1 - f->t0))
-		return f->shape == WW_LEVEL_LINE;
+	if (f->shape == WW_LEVEL_LINE)
+		return f->a * f->a > 9 * f->s2 * f->tau * f->cov[1][1];
+	if (f->shape == WW_LEVEL_CONSTANT || f->tau_s <= WW_STEP_FADED * (f->t1 - f->t0))
+		return false;
 	if (!before)
 		return true;
 	was = slope_at(before, f->t0);
 	is = slope_at(f, f->t0);
-	return was * is > 0 && fabs(is) < 5 * fabs(was);
+	return before->drifts && was * is > 0 && fabs(is) < 5 * fabs(was);
 }
 
 double ww_step_when(const struct ww_step_fit *f, bool drifts, double t)
@@ -66,6 +68,7 @@ void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, si
 	}
 	/* A single level that drifts tells nothing of the others. */
 	d->drifting = few[1] > 1 && few[1] > 0.1 * (few[0] + few[1]);
+	d->steep = few[1] > 0;
 	chance = few[0] + 1.28 * sqrt(2 * few[0]) + 0.6;
 	d->slope2 = 0;
 	if (d->drifting)

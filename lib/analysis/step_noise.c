@@ -8,8 +8,9 @@
 
 #include <math.h>
 
-#define GROSS  5.0 /* standard deviations; more is a change of level or a spike */
-#define BLOCKS 512 /* most that are looked at for the correlation */
+#define GROSS  5.0		   /* standard deviations; more is a change of level or a spike */
+#define WIDE   (2 * WW_STEP_BLOCK) /* readings that tell of correlation */
+#define BLOCKS 512		   /* most that are looked at for the correlation */
 
 static void swap(double *a, double *b)
 {
@@ -50,7 +51,7 @@ static void smallest(double *v, size_t n, size_t k)
  */
 static double lag_variance(const struct ww_step_data *d, size_t from, size_t to, size_t lag)
 {
-	double sq[WW_STEP_BLOCK], sum = 0, most;
+	double sq[WIDE], sum = 0, most;
 	size_t n = 0, kept = 0, since = from;
 
 	for (size_t i = from; i < to; i++) {
@@ -80,23 +81,21 @@ static double lag_variance(const struct ww_step_data *d, size_t from, size_t to,
 	return sum / (double)kept / 2;
 }
 
-/* Medians over blocks of the variances at each lag. */
+/* Medians over blocks of the variances at each lag; of the short blocks each at lag 1. */
 static int lag_medians(struct ww_step_data *d, double v[WW_STEP_LAGS])
 {
-	size_t blocks = (d->n + WW_STEP_BLOCK - 1) / WW_STEP_BLOCK, stride = blocks / BLOCKS + 1;
-	double *tmp = malloc((blocks ? blocks : 1) * sizeof(*tmp));
+	size_t blocks = d->n / WIDE + 1, stride = blocks / BLOCKS + 1;
+	double *tmp = malloc(blocks * sizeof(*tmp));
 
 	if (!tmp)
 		return -ENOMEM;
 	for (size_t lag = 1; lag <= WW_STEP_LAGS; lag++) {
 		size_t n = 0;
 
-		for (size_t b = 0; b < blocks; b += lag == 1 ? 1 : stride) {
-			size_t from = b * WW_STEP_BLOCK, to = from + WW_STEP_BLOCK;
+		for (size_t b = 0; b < blocks; b += stride) {
+			size_t from = b * WIDE, to = from + WIDE;
 			double x = lag_variance(d, from, to < d->n ? to : d->n, lag);
 
-			if (lag == 1)
-				d->local[b] = x;
 			/* A short last block tells less. */
 			if (!isnan(x) && (to <= d->n || blocks == 1))
 				tmp[n++] = x;
@@ -104,6 +103,11 @@ static int lag_medians(struct ww_step_data *d, double v[WW_STEP_LAGS])
 		v[lag - 1] = n ? ww_median(tmp, n) : NAN;
 	}
 	free(tmp);
+	for (size_t from = 0; from < d->n; from += WW_STEP_BLOCK) {
+		size_t to = from + WW_STEP_BLOCK;
+
+		d->local[from / WW_STEP_BLOCK] = lag_variance(d, from, to < d->n ? to : d->n, 1);
+	}
 	return 0;
 }
 
@@ -230,6 +234,6 @@ int ww_step_noise(struct ww_step_data *d)
 	n = fmax(2, (double)d->n);
 	d->beta = 2 * d->tau * log(n);
 	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
-	d->least = fmax(4.5, sqrt(2 * log(n)));
+	d->least = fmax(4.5, 0.7 + sqrt(2 * log(n)));
 	return odd_noise(d);
 }

@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#define SMOOTH	9.0 /* sum of squares that a change must save, in variances */
 #define FREEDOM 3.0 /* what each further parameter of a level must save */
 #define NONE	SIZE_MAX
 
@@ -68,9 +67,8 @@ static void judge(struct prune *p, size_t k)
 	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free, ta, tb, s2, saved, z;
 	struct ww_step_fit one;
 
-	ta = ww_step_when(a, ww_step_drifts(a, p->before[k] == NONE ? NULL : &p->fit[p->before[k]]),
-			  t);
-	tb = ww_step_when(b, ww_step_drifts(b, a), t);
+	ta = ww_step_when(a, a->drifts, t);
+	tb = ww_step_when(b, b->drifts, t);
 	delta = fabs(ww_step_fit_at(b, tb) - ww_step_fit_at(a, ta));
 	va = ww_step_fit_cov(a, ta, ta);
 	vb = ww_step_fit_cov(b, tb, tb);
@@ -81,17 +79,22 @@ static void judge(struct prune *p, size_t k)
 	saved = (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));
-	set(p, k, fmin(z / p->d->least, saved / SMOOTH));
+	set(p, k, fmin(z / p->d->least, saved / p->d->smooth));
 }
 
 static void fit_before(struct prune *p, size_t k)
 {
 	ww_step_fit(p->d, begin_of(p, k), p->bound[k].i, &p->fit[k]);
+	p->fit[k].drifts =
+		ww_step_drifts(&p->fit[k], p->before[k] == NONE ? NULL : &p->fit[p->before[k]]);
 }
 
 static void fit_after(struct prune *p, size_t k)
 {
-	ww_step_fit(p->d, p->bound[k].f, end_of(p, k), &p->fit[level_after(p, k)]);
+	struct ww_step_fit *f = &p->fit[level_after(p, k)];
+
+	ww_step_fit(p->d, p->bound[k].f, end_of(p, k), f);
+	f->drifts = ww_step_drifts(f, &p->fit[k]);
 }
 
 static void drop(struct prune *p, size_t k)

@@ -28,23 +28,47 @@ static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
 	}
 }
 
+#define SMOOTH	 9.0  /* what a change must save against one curve, in variances */
+#define DRIFTING 18.0 /* where curves are usual, and the best of many places was taken */
+
+static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
+{
+	ww_step_pooled(d, bound, bounds, false, &d->phi, &d->tau);
+	ww_step_pooled(d, bound, bounds, true, &d->odd_phi, &d->odd_tau);
+	ww_step_drift(d, bound, bounds);
+	d->smooth = d->slope2 > 0 || d->steep ? DRIFTING : SMOOTH;
+}
+
+/* A drift that is cut into stairs hides: look for one in as few levels as may be. */
+static int find_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
+{
+	struct ww_step_bound *few = malloc((bounds ? bounds : 1) * sizeof(*few));
+	int rc;
+
+	if (!few)
+		return -ENOMEM;
+	if (bounds)
+		memcpy(few, bound, bounds * sizeof(*few));
+	d->smooth = DRIFTING;
+	rc = ww_step_prune(d, few, &bounds);
+	if (rc == 0)
+		learn(d, few, bounds);
+	free(few);
+	return rc;
+}
+
 /* What is learnt of noise and drift from the levels may drop more of the changes. */
 static int settle(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
 {
-	int rc = ww_step_prune(d, bound, bounds);
+	int rc = find_drift(d, bound, *bounds);
 
 	for (int turn = 0; rc == 0 && turn < 4; turn++) {
-		double tau = d->tau, odd = d->odd_tau, slope2 = d->slope2;
 		size_t was = *bounds;
 
-		ww_step_pooled(d, bound, *bounds, false, &d->phi, &d->tau);
-		ww_step_pooled(d, bound, *bounds, true, &d->odd_phi, &d->odd_tau);
-		ww_step_drift(d, bound, *bounds);
-		if (d->tau <= 1.05 * tau && d->odd_tau <= 1.05 * odd && d->slope2 <= slope2)
-			break;
 		rc = ww_step_prune(d, bound, bounds);
-		if (*bounds == was)
+		if (rc < 0 || (turn && *bounds == was))
 			break;
+		learn(d, bound, *bounds);
 	}
 	return rc;
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define WW_STEP_BLOCK 64 /* readings whose noise is looked at together */
+#define WW_STEP_BLOCK 32 /* readings whose noise is looked at together */
 #define WW_STEP_LAGS  5
 #define WW_STEP_BINS  192 /* most points that a level is fitted to */
 
@@ -38,7 +38,8 @@ struct ww_step_data {
 	double odd_phi, odd_tau; /* of blocks whose noise is of another size */
 	uint8_t *odd;		 /* by blocks: 1: it is */
 	double slope2;		 /* variance of the levels' slopes; 0: no drift */
-	bool drifting;		 /* beyond doubt */
+	double smooth;		 /* a change saves so many variances against one curve */
+	bool drifting, steep;	 /* levels, a level, beyond doubt */
 	double *local;		 /* by blocks of WW_STEP_BLOCK: standard deviation there */
 	double beta, bound;	 /* of the partition, in standard deviations */
 	double least;		 /* a change has so many standard uncertainties at least */
