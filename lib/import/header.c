@@ -51,7 +51,29 @@ static bool is_data(const struct ww_csv *d, const char *line, size_t n, size_t *
 	return numbers > 0 && numbers >= texts;
 }
 
-/* First row of the table: data, as many fields as most lines have, and data after it. */
+/* Some word in it names a time or a quantity. */
+static bool has_known(const struct ww_csv *d, const char *line, size_t n)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+	size_t have = ww_csv_split(d, line, n, f, WW_CSV_FIELDS);
+	struct ww_heading h;
+	bool known = false;
+
+	for (size_t i = 0; i < have && i < WW_CSV_FIELDS; i++) {
+		struct ww_str s = {0};
+
+		ww_field_text(&f[i], &s);
+		ww_heading_read(s.p ? s.p : "", &h);
+		known |= h.kind != WW_HEAD_UNKNOWN;
+		ww_str_free(&s);
+	}
+	return known;
+}
+
+/*
+ * First row of the table: data, as many fields as most lines have, and a header before it
+ * or data after it.
+ */
 size_t ww_head_first(const struct ww_head *h, const struct ww_csv *d)
 {
 	size_t fields[WW_HEAD_LINES], count[WW_CSV_FIELDS + 1] = {0}, mode = 0;
@@ -66,7 +88,9 @@ size_t ww_head_first(const struct ww_head *h, const struct ww_csv *d)
 		mode = count[k] > count[mode] ? k : mode;
 	for (size_t i = 0; i < h->lines; i++)
 		if (data[i] && fields[i] == mode &&
-		    (i + 1 == h->lines || (data[i + 1] && fields[i + 1] == mode)))
+		    ((i > 0 && fields[i - 1] == mode &&
+		      has_known(d, h->line[i - 1], h->n[i - 1])) ||
+		     i + 1 == h->lines || (data[i + 1] && fields[i + 1] == mode)))
 			return i;
 	for (size_t i = 0; i < h->lines; i++)
 		if (data[i] && fields[i] == mode)

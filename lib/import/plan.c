@@ -29,6 +29,7 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 	struct ww_field f[WW_CSV_FIELDS];
 	struct ww_stamp s;
 	struct ww_num v;
+	size_t numbers = 0, texts = 0, stamps = 0, cells = 0;
 	bool any = false;
 
 	for (size_t i = first; i < h->lines; i++) {
@@ -39,12 +40,14 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 			continue;
 		l.empty = false;
 		kind = ww_num_read(f[k].p, f[k].n, p->dialect.comma, &v);
-		if (!ww_is_stamp(&f[k], &s))
-			l.stamps = false;
-		l.dated &= s.dated;
-		l.clocked &= s.clocked;
+		if (ww_is_stamp(&f[k], &s)) {
+			stamps++;
+			l.dated &= s.dated;
+			l.clocked &= s.clocked;
+		}
+		cells++;
 		if (kind == WW_NUM_TEXT || (kind == WW_NUM_OK && v.unit_n > 8))
-			l.numbers = false;
+			texts++;
 		if (kind != WW_NUM_OK)
 			continue;
 		l.rises &= !any || v.value >= l.last;
@@ -52,9 +55,10 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 		l.last = v.value;
 		l.decimals = v.decimals > l.decimals ? v.decimals : l.decimals;
 		any = true;
+		numbers++;
 	}
-	l.numbers &= any;
-	l.stamps &= !l.empty;
+	l.numbers = numbers > texts; /* a few words among them are rubbish */
+	l.stamps = 2 * stamps > cells;
 	l.rises &= any && l.last > l.first;
 	return l;
 }

@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 
-#define FEW	 3			     /* rows that are a slip, not a stretch */
-#define FAR_NS	 (3600 * WW_NS_PER_S)	     /* a slip by more is no time of this file */
-#define FAR_STEP 1000			     /* ... and by more than so many usual steps */
-#define FOLD_NS	 (3600 * WW_NS_PER_S)	     /* the end of summer time */
-#define ODD_NS	 (366 * 86400 * WW_NS_PER_S) /* a step worth a word */
+#define FEW	  3 /* rows that are a slip, not a stretch */
+#define LOOK_BACK 64
+#define FAR_NS	  (3600 * WW_NS_PER_S)	      /* a slip by more is no time of this file */
+#define FAR_STEP  1000			      /* ... and by more than so many usual steps */
+#define FOLD_NS	  (3600 * WW_NS_PER_S)	      /* the end of summer time */
+#define ODD_NS	  (366 * 86400 * WW_NS_PER_S) /* a step worth a word */
 
 struct place {
 	int64_t t;
@@ -108,7 +109,9 @@ static int64_t usual_step(const struct ww_table *t)
 	for (size_t i = 1; i < t->rows && n < WW_COUNTOF(v); i += every)
 		if (t->hi[i] > t->hi[i - 1])
 			v[n++] = (double)(t->hi[i] - t->hi[i - 1]);
-	return n ? (int64_t)ww_median(v, n) : 0;
+	/* The lower median: of four steps, two may be nonsense. */
+	qsort(v, n, sizeof(*v), ww_cmp_double);
+	return n ? (int64_t)v[(n - 1) / 2] : 0;
 }
 
 static size_t backward(const struct ww_table *t)
@@ -160,6 +163,32 @@ static bool is_far(const struct walk *w, int64_t by)
 	return by > FAR_NS && by / FAR_STEP > w->step;
 }
 
+static bool same_row(const struct ww_table *t, size_t a, size_t b)
+{
+	for (size_t c = 0; c < t->columns; c++)
+		if (t->column[c].code[a] != t->column[c].code[b])
+			return false;
+	return true;
+}
+
+/* Rows that come late find their places empty; those of a clock set back do not. */
+static bool fills(const struct walk *w, size_t i, size_t m)
+{
+	for (size_t k = i; k < i + m; k++) {
+		int64_t t = ww_add_sat(w->t->hi[k], k > i ? w->shift : 0);
+
+		for (size_t b = i; b-- > 0 && i - b < LOOK_BACK;) {
+			int64_t apart = w->t->hi[b] > t ? w->t->hi[b] - t : t - w->t->hi[b];
+
+			if (apart < w->step / 2 && !same_row(w->t, b, k))
+				return false;
+			if (w->t->hi[b] < t)
+				break;
+		}
+	}
+	return true;
+}
+
 /*
  * Row i lies before its predecessor: a few rows ahead of their time, or a few behind it?
  * @return whether the slip was found and needs no shift of the clock
@@ -182,8 +211,11 @@ static bool take_slip(struct walk *w, size_t i)
 		}
 		/* These m rows are behind, and then it goes on as before. */
 		if (i + m < n ? later >= hi[i - 1] : i + m == n && i > FEW) {
-			if (!is_far(w, hi[i - 1] - hi[i]))
-				return true; /* sorting does it */
+			if (!is_far(w, hi[i - 1] - hi[i])) {
+				if (fills(w, i, m))
+					return true; /* sorting does it */
+				continue;
+			}
 			for (size_t k = i; k < i + m; k++)
 				w->drop[k] = 1;
 			w->absurd += m;
@@ -194,15 +226,20 @@ static bool take_slip(struct walk *w, size_t i)
 	return false;
 }
 
-/* From row i on the clock shows less: daylight saving ended, or it was set or restarted. */
-static void set_on(struct walk *w, size_t i)
+/*
+ * From row i on the clock shows less: daylight saving ended, or it was set or restarted.
+ * @return whether nothing is missing there
+ */
+static bool set_on(struct walk *w, size_t i)
 {
 	struct ww_table *t = w->t;
 	int64_t by = t->hi[i - 1] - t->hi[i];
+	bool fold = false;
 
 	if (w->im->clock == WW_CLOCK_LOCAL && by <= FOLD_NS &&
 	    by > FOLD_NS - 4 * w->step - t->tick_ns - WW_NS_PER_S) {
 		w->folds++;
+		fold = true;
 		by = FOLD_NS;
 	} else {
 		w->set_back++;
@@ -211,6 +248,7 @@ static void set_on(struct walk *w, size_t i)
 	}
 	w->shift = ww_add_sat(w->shift, by);
 	t->hi[i] = ww_add_sat(t->hi[i], by);
+	return fold;
 }
 
 static int walk_rows(struct walk *w, struct ww_error *err)
@@ -228,10 +266,11 @@ static int walk_rows(struct walk *w, struct ww_error *err)
 			continue;
 		if (before != i || take_slip(w, i))
 			continue;
+		if (set_on(w, i))
+			continue;
 		t->rows = i;
 		rc = ww_table_break(t, -1, "clock set back", err);
 		t->rows = rows;
-		set_on(w, i);
 	}
 	return rc;
 }
@@ -260,7 +299,7 @@ static void say_walk(const struct walk *w)
 static int mend_order(struct ww_import *im, struct ww_table *t, size_t back, struct ww_error *err)
 {
 	struct walk w = {.im = im, .t = t, .step = usual_step(t)};
-	bool sort = back > t->rows / 4;
+	bool sort = back > t->rows / 3;
 	int rc = sort ? 0 : apart(t, back, &sort, err);
 
 	if (rc == 0 && !sort) {
@@ -277,14 +316,6 @@ static int mend_order(struct ww_import *im, struct ww_table *t, size_t back, str
 		rc = sort_rows(t, err);
 	}
 	return rc;
-}
-
-static bool same_row(const struct ww_table *t, size_t a, size_t b)
-{
-	for (size_t c = 0; c < t->columns; c++)
-		if (t->column[c].code[a] != t->column[c].code[b])
-			return false;
-	return true;
 }
 
 /* Rows [from, to) with the same time: over the time that its last digit leaves open. */

@@ -128,7 +128,7 @@ static bool like_time(const struct ww_field *f)
 	for (size_t i = 0; i < f->n; i++) {
 		if (f->p[i] == ' ' && !colon)
 			return false;
-		if (!memchr("0123456789-/:. TZ+", f->p[i], 18))
+		if (!memchr("0123456789-/:. TZ+APMapm", f->p[i], 24))
 			return false;
 		digit |= f->p[i] >= '0' && f->p[i] <= '9';
 	}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables in the dialects that people have: the numbers that stand there come out. */
+#include "imported.h"
+
+#define ARRAY(...) ((const double[]){__VA_ARGS__})
+
+static void plain(void **state)
+{
+	struct ww_trace *t = import("t_s,power_W\n0,119.1\n1,0.9\n2.5,-3\n");
+	const struct ww_channel_info *c = channel(t, "power");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "csv");
+	assert_int_equal(ww_trace_state(t), WW_TRACE_CLOSED);
+	assert_int_equal(ww_trace_fd(t), -1);
+	assert_int_equal(ww_trace_anchor_count(t), 0);
+	check_rows(t, "power", 3, ARRAY(0, 1, 2.5), ARRAY(119.1, 0.9, -3));
+	assert_string_equal(c->quantity, "power");
+	assert_string_equal(c->unit, "W");
+	assert_int_equal(c->semantics, WW_INSTANT);
+	assert_true(c->resolution == 0.1);
+	check_notes(t, 0);
+	ww_trace_close(t);
+}
+
+/* One table, written in many ways: 12.5 W at 0 s and 13.25 W at 1 s. */
+static void dialects(void **state)
+{
+	static const char *const texts[] = {
+		"t_s,power_W\n0,12.5\n1,13.25\n",
+		"t_s,power_W\r\n0,12.5\r\n1,13.25\r\n",
+		"t_s,power_W\r0,12.5\r1,13.25\r",
+		"t_s,power_W\n0,12.5\n1,13.25",
+		"\xef\xbb\xbft_s,power_W\n0,12.5\n1,13.25\n",
+		"t_s;power_W\n0;12,5\n1;13,25\n",
+		"t_s\tpower_W\n0\t12.5\n1\t13.25\n",
+		"t_s power_W\n0 12.5\n1 13.25\n",
+		"  t_s   power_W\n  0   12.5\n  1   13.25\n",
+		"t_s|power_W\n0|12.5\n1|13.25\n",
+		"\"t_s\",\"power_W\"\n\"0\",\"12.5\"\n\"1\",\"13.25\"\n",
+		"\"Time (s)\";\"Power (W)\"\n0;\"12,5\"\n1;\"13,25\"\n",
+		"# written by somebody\n\nt_s,power_W\n# between\n0,12.5\n\n1,13.25\n",
+		"# t_s power_W\n0 12.5\n1 13.25\n",
+		"Device,X-1\nSerial,42\nTime [ms],Power [mW]\n0,12500\n1000,13250\n",
+		"time,power\ns,W\n0,12.5\n1,13.25\n",
+		"time,power\n(ms),(kW)\n0,0.0125\n1000,0.01325\n",
+		"t_us,p_mW\n0,12500\n1e6,1.325e4\n",
+		"t_s,power_W,\n0,12.5,\n1,13.25,\n",
+		"t_s,Watts\n0,12.5 W\n1,13250 mW\n",
+		"t_s,temperature,Watts\n0,20.1,12.5\n1,20.2,13.25\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct ww_trace *t = import(texts[i]);
+
+		check_rows(t, "power", 2, ARRAY(0, 1), ARRAY(12.5, 13.25));
+		ww_trace_close(t);
+	}
+}
+
+static void units(void **state)
+{
+	struct ww_trace *t = import("Timestamp(ms),Current(uA),Voltage [mV],VA,PF,Freq_Hz,E (kWh),"
+				    "gpu_mW,\xc2\xb5W\n"
+				    "0,1.5,5000,10,0.9,50,1.5,250,7\n"
+				    "100,2.5,5001,11,0.8,50,1.6,260,8\n");
+
+	(void)state;
+	check_rows(t, "current", 2, ARRAY(0, 0.1), ARRAY(1.5e-6, 2.5e-6));
+	check_rows(t, "voltage", 2, ARRAY(0, 0.1), ARRAY(5, 5.001));
+	check_rows(t, "apparent_power", 2, ARRAY(0, 0.1), ARRAY(10, 11));
+	check_rows(t, "power_factor", 2, ARRAY(0, 0.1), ARRAY(0.9, 0.8));
+	check_rows(t, "frequency", 2, ARRAY(0, 0.1), ARRAY(50, 50));
+	check_rows(t, "e", 2, ARRAY(0, 0.1), ARRAY(1500, 1600));
+	check_rows(t, "gpu", 2, ARRAY(0, 0.1), ARRAY(0.25, 0.26));
+	check_rows(t, "power", 2, ARRAY(0, 0.1), ARRAY(7e-6, 8e-6));
+	assert_int_equal(channel(t, "e")->semantics, WW_COUNTER);
+	assert_string_equal(channel(t, "apparent_power")->unit, "VA");
+	assert_string_equal(channel(t, "power_factor")->unit, "1");
+	ww_trace_close(t);
+	t = import("time_s,PACKAGE_ENERGY (J)\n0,3600\n1,7200\n2,7200\n");
+	check_rows(t, "package_energy", 3, ARRAY(0, 1, 2), ARRAY(1, 2, 2));
+	assert_string_equal(channel(t, "package_energy")->unit, "Wh");
+	ww_trace_close(t);
+	t = import("time,watts\n0,1\n1,2\n");
+	assert_true(noted(t, "the time, tells no unit: taken as seconds"));
+	ww_trace_close(t);
+	t = import("time_s,power\n0,1\n1,2\n");
+	assert_true(noted(t, "tells no unit: taken as W"));
+	check_notes(t, 1);
+	ww_trace_close(t);
+}
+
+/* Watts are never made of volt-amperes; of volts and amperes only where they are DC. */
+static void direct_current(void **state)
+{
+	struct ww_trace *t = import("t_s,V,A\n0,5.010,1.25\n1,5.000,0\n");
+
+	(void)state;
+	check_rows(t, "power", 2, ARRAY(0, 1), ARRAY(6.2625, 0));
+	assert_true(noted(t, "power is volts times amperes"));
+	ww_trace_close(t);
+	t = import("t_s,V,A\n0,230.1,0.25\n1,230.0,0.3\n");
+	assert_int_equal(ww_trace_channel_count(t), 2);
+	assert_true(noted(t, "no channel of power"));
+	ww_trace_close(t);
+	t = import("t_s,V,A,PF\n0,12,0.25,0.5\n1,12,0.3,0.5\n");
+	assert_int_equal(ww_trace_channel_count(t), 3);
+	ww_trace_close(t);
+	t = import("t_s,mV,uA\n0,3300,10\n1,3300,\n2,3300,20\n");
+	check_rows(t, "power", 3, ARRAY(0, 1, 2), ARRAY(33e-6, NAN, 66e-6));
+	ww_trace_close(t);
+}
+
+static void headless(void **state)
+{
+	struct ww_import_options o = {.size = sizeof(o), .rate_hz = 2000};
+	struct ww_trace *t = import("0,1.5\n1,2.5\n2,2.5\n");
+
+	(void)state;
+	check_rows(t, "power", 3, ARRAY(0, 1, 2), ARRAY(1.5, 2.5, 2.5));
+	assert_true(noted(t, "taken as W"));
+	ww_trace_close(t);
+	t = import_with("p_W\n-0.80\n-0.10\n4.55\n", &o);
+	check_rows(t, "power", 3, ARRAY(0, 0.0005, 0.001), ARRAY(-0.8, -0.1, 4.55));
+	ww_trace_close(t);
+	assert_non_null(strstr(import_error("p_W\n-0.80\n-0.10\n", NULL), "--rate"));
+	assert_non_null(strstr(import_error("1,2,3\n2,2,3\n", NULL), "--columns"));
+	o = (struct ww_import_options){.size = sizeof(o), .columns = "ms,,A,V"};
+	t = import_with("1000,7,2,12\n1100,7,3,12\n", &o);
+	check_rows(t, "power", 2, ARRAY(1, 1.1), ARRAY(24, 36));
+	ww_trace_close(t);
+	assert_non_null(strstr(import_error("1,2,3\n2,2,3\n", &o), "names for 4"));
+	o = (struct ww_import_options){.size = sizeof(o), .columns = "time_s,mW"};
+	t = import_with("when,what\n0,1500\n1,2500\n", &o);
+	check_rows(t, "power", 2, ARRAY(0, 1), ARRAY(1.5, 2.5));
+	ww_trace_close(t);
+}
+
+/* Digits: as many as are written, and steps as coarse as they are. */
+static void digits(void **state)
+{
+	struct ww_trace *t;
+	char text[4096] = "t_s,power_W\n";
+	size_t n = strlen(text);
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d,%d.%d00\n", i, i % 13,
+				      i % 2 * 5);
+	t = import(text);
+	assert_true(channel(t, "power")->resolution == 0.5);
+	ww_trace_close(t);
+	/* Three values say nothing: 5 W may be shown by a meter of 1 W. */
+	t = import("t_s,power_W\n0,5\n1,10\n2,5\n");
+	assert_true(channel(t, "power")->resolution == 1);
+	ww_trace_close(t);
+	t = import("t_s,power_W\n0,123456789.125\n1,0.000000000125\n2,1e300\n3,-1e20\n4,1e-30\n");
+	check_rows(t, "power", 5, ARRAY(0, 1, 2, 3, 4), ARRAY(123456789.125, 0, NAN, NAN, 0));
+	assert_true(noted(t, "2 readings are beyond any meter's range"));
+	ww_trace_close(t);
+	t = import("t_s,power_W\n0,0.12345678901234567\n1,7\n");
+	assert_true(fabs(rows_of(t, "power").v[0] - 0.12345678901234567) < 1e-14);
+	ww_trace_close(t);
+	t = import_with("t_s,power_W\n0,1.5\n1,2\n",
+			&(struct ww_import_options){.size = sizeof(struct ww_import_options),
+						    .resolution = 0.5});
+	assert_true(channel(t, "power")->resolution == 0.5);
+	ww_trace_close(t);
+}
+
+static void holes(void **state)
+{
+	struct ww_trace *t = import("t_s,power_W,V\n0,1,\n1,nan,5\n2,,6\n3,inf,7\n4,x,8\n5,2,9\n");
+
+	(void)state;
+	check_rows(t, "power", 6, ARRAY(0, 1, 2, 3, 4, 5), ARRAY(1, NAN, NAN, NAN, NAN, 2));
+	assert_true(noted(t, "power: 3 of 6 readings are missing"));
+	assert_true(noted(t, "power: 1 reading is beyond"));
+	assert_true(noted(t, "voltage: 1 of 6 readings are missing"));
+	ww_trace_close(t);
+	t = import("t_s,power_W\n0,1\nrubbish\n1,2\n,3\n1,2,3\n1e300,5\nnan,4\n2,3\nt_s,power_W\n"
+		   "3,4\n4,5\n5,6\n6");
+	check_rows(t, "power", 6, ARRAY(0, 1, 2, 3, 4, 5), ARRAY(1, 2, 3, 4, 5, 6));
+	assert_true(noted(t, "5 lines left out; the first is line 3: 'rubbish' is no time"));
+	assert_true(noted(t, "the last line is cut off"));
+	assert_true(noted(t, "the header comes again 1 time"));
+	assert_int_equal(ww_trace_gap_count(t), 2);
+	assert_int_equal(ww_trace_gap(t, 1)->lost, 4);
+	assert_int_equal(ww_trace_gap(t, 1)->t.lo_ns, 1000000000);
+	assert_int_equal(ww_trace_gap(t, 1)->t.hi_ns, 2000000000);
+	ww_trace_close(t);
+}
+
+static void labels(void **state)
+{
+	struct ww_trace *t = import(
+		"t_s,power_W,label\n0,1,\n1,2,idle\n2,2,idle\n3,9,\"busy, \"\"hot\"\"\"\n4,1,\n");
+
+	(void)state;
+	assert_int_equal(ww_trace_mark_count(t), 2);
+	assert_string_equal(ww_trace_mark(t, 0)->text, "idle");
+	assert_string_equal(ww_trace_mark(t, 0)->kind, WW_MARK_LABEL);
+	assert_int_equal(ww_trace_mark(t, 0)->t.lo_ns, 1000000000);
+	assert_string_equal(ww_trace_mark(t, 1)->text, "busy, \"hot\"");
+	ww_trace_close(t);
+}
+
+static void no_counter(void **state)
+{
+	struct ww_trace *t = import("t_s,energy_J\n0,3\n1,2\n2,3\n3,2\n");
+
+	(void)state;
+	assert_int_equal(channel(t, "energy")->semantics, WW_INSTANT);
+	assert_string_equal(channel(t, "energy")->quantity, "other");
+	assert_true(noted(t, "no register that counts up"));
+	ww_trace_close(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain),     cmocka_unit_test(dialects),
+		cmocka_unit_test(units),     cmocka_unit_test(direct_current),
+		cmocka_unit_test(headless),  cmocka_unit_test(digits),
+		cmocka_unit_test(holes),     cmocka_unit_test(labels),
+		cmocka_unit_test(no_counter)};
+
+	return cmocka_run_group_tests_name("import csv", tests, make_folder, remove_folder);
+}
