@@ -234,7 +234,8 @@ static double by_gaps(const struct ww_suspend_model *m, int policy, double tau, 
 
 		ss += sq(p->idle * x.a + p->e_tr * x.s + p->asleep * (g - x.a) - watts * g);
 	}
-	return ss * n / (n - 1) / sq(m->law.total);
+	/* Never to suspend costs the same whatever the gaps: what is left is rounding. */
+	return ss > 1e-20 * sq(watts * m->law.total) ? ss * n / (n - 1) / sq(m->law.total) : 0;
 }
 
 /* At most so many times what the clairvoyant spends beyond P_s, whatever the gaps. */

@@ -118,7 +118,7 @@ static void put_row(struct ww_str *c, const struct ww_policy_result *r)
 	ww_put_quantity(&c[2], r->watts, "W", r->watts.value < 10 ? 3 : 2);
 	ww_put_quantity(&c[3], r->life, "", 2);
 	if (isfinite(r->joules))
-		put3(&c[4], r->joules);
+		ww_str_fixed(&c[4], r->joules, r->joules < 1000 ? 1 : 0);
 	if (r->wakes_per_hour > 0) {
 		put3(&c[5], r->wakes_per_hour);
 		put_delay(&c[6], r->delay_mean_s);
@@ -171,22 +171,28 @@ static void put_policies(struct ww_str *s, const struct ww_suspend_model *m)
 
 static void put_power(struct ww_str *s, const struct ww_suspend_model *m)
 {
+	struct ww_str text = {0};
+
 	if (!isfinite(m->r.needed_watts))
 		return;
-	ww_str_add(s, "\n");
-	ww_str_num(s, m->opt.ratio);
-	ww_str_add(s, ":1 of ");
-	put3(s, m->opt.generated_watts);
-	ww_str_add(s, " W needs an average of ");
-	put3(s, m->r.needed_watts);
-	ww_str_add(s, " W: ");
+	ww_str_num(&text, m->opt.ratio);
+	ww_str_add(&text, ":1 of ");
+	put3(&text, m->opt.generated_watts);
+	ww_str_add(&text, " W needs an average of ");
+	put3(&text, m->r.needed_watts);
+	ww_str_add(&text, " W: ");
 	if (m->r.needed_part > 1) {
-		ww_str_add(s, "out of reach by suspending\n");
+		ww_str_add(&text, "out of reach by suspending");
 	} else {
-		ww_str_add(s, "suspended ");
-		ww_put_percent(s, m->r.needed_part);
-		ww_str_add(s, " of the time, transitions apart\n");
+		ww_str_add(&text, "suspended ");
+		ww_put_percent(&text, m->r.needed_part);
+		ww_str_add(&text, " of the time, transitions apart");
 	}
+	ww_str_add(s, "\n");
+	if (!text.bad)
+		ww_put_wrapped(s, text.p, 0, 80);
+	s->bad = s->bad || text.bad;
+	ww_str_free(&text);
 }
 
 static void text_report(struct ww_str *s, const struct ww_suspend_model *m)

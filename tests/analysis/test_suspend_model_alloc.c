@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Each allocation of the suspend model and of its fit fails once: said, nothing leaks. */
+#include "stat_trace.h"
+
+static int left = -1;
+
+static bool fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+#include "../failalloc.h"
+
+static int whole(struct ww_trace *t, int form, char **out, struct ww_error *err)
+{
+	static const char text[] = "0.5\n3\n0.1\n20\n1\n";
+	struct ww_suspend_options o = {.size = sizeof(o), .gaps = WW_GAPS_RECORDED};
+	struct ww_suspend_model *m = NULL;
+	struct ww_suspend_fit f;
+	double *gap = NULL;
+	int64_t n = -1;
+	int rc = ww_suspend_fit(t, NULL, &f, err);
+
+	if (rc == 0)
+		n = ww_gaps_parse("x", text, sizeof(text) - 1, &gap, err);
+	if (n < 0)
+		return rc < 0 ? rc : (int)n;
+	o.idle_watts = f.idle_watts;
+	o.suspended_watts = f.suspended_watts;
+	o.resume_s.value = o.suspend_s.value = 0.5;
+	o.gap = gap;
+	o.n = (size_t)n;
+	rc = ww_suspend_model_new(&o, &m, err);
+	if (rc == 0)
+		rc = ww_suspend_model_report(m, form, out, err);
+	ww_suspend_model_free(m);
+	ww_free(gap);
+	return rc;
+}
+
+static void test_model(void **state)
+{
+	struct chan c = POWER;
+	struct bench b;
+	struct ww_trace *t;
+
+	(void)state;
+	bench_open(&b, NULL, &c, 1);
+	for (int i = 0; i < 200; i++)
+		bench_row(&b, i, (double[]){i % 40 < 20 + i / 40 ? 25 + i % 2 : 3});
+	t = bench_read(&b);
+	for (int form = WW_REPORT_TEXT; form <= WW_REPORT_JSON; form++) {
+		char *want = NULL, *out = NULL;
+		int n = 0, rc = -ENOMEM;
+
+		OK(whole(t, form, &want, err));
+		for (; rc < 0; n++) {
+			struct ww_error e = {0};
+
+			assert_true(n < 10000);
+			out = NULL;
+			left = n;
+			rc = whole(t, form, &out, &e);
+			left = -1;
+			assert_true(rc == 0 || rc == -ENOMEM);
+			assert_int_equal(e.code, rc);
+			assert_true(rc == 0 || (out == NULL && e.text[0]));
+		}
+		assert_true(n > 20);
+		assert_string_equal(out, want);
+		ww_free(out);
+		ww_free(want);
+	}
+	bench_end(&b, t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_model)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
