@@ -4,10 +4,11 @@
 
 #include <math.h>
 
-#define SINGLE	   64	/* first readings that stay by themselves */
-#define PRIOR	   8.0	/* readings that the usual noise counts as */
-#define SLOWEST	   4.0	/* longest time constant, in parts of the level's length */
-#define GRID	   1.6	/* from one time constant to the next */
+#define SINGLE	   64  /* first readings that stay by themselves */
+#define PRIOR	   8.0 /* readings that the usual noise counts as */
+#define SLOWEST	   4.0 /* longest time constant, in parts of the level's length */
+#define GRID	   2.0 /* from one time constant to the next */
+#define SECTIONS   6
 #define LINE_COST  10.0 /* what a slope must gain, in variances */
 #define CURVE_COST 10.0 /* and an exponential */
 
@@ -134,31 +135,44 @@ static double exponential(const struct points *p, struct ww_step_fit *f, double 
 	return f->rss;
 }
 
-/* Best time constant: a grid, then golden sections between its neighbours. */
-static double settling(const struct points *p, struct ww_step_fit *f, double period)
+/*
+ * Best time constant: a grid, then golden sections (Kiefer 1953) between its neighbours
+ * unless the best of the grid leaves far more than `enough`.
+ */
+static double settling(const struct points *p, struct ww_step_fit *f, double period, double enough)
 {
-	double most = SLOWEST * (p->t[p->n - 1] - p->t[0]), best = INFINITY, at = 0, lo, hi;
+	double length = p->t[p->n - 1] - p->t[0], best = INFINITY, at = 0, lo, hi, x[2], r[2];
 	struct ww_step_fit try = {.n = p->count};
 
-	for (double x = 0.8 * period; x <= most; x *= GRID) {
-		double r = exponential(p, &try, x);
+	for (double tau = 0.8 * period; tau <= SLOWEST * length; tau *= GRID) {
+		double left = exponential(p, &try, tau);
 
-		if (r < best) {
-			best = r;
-			at = x;
+		if (left < best) {
+			best = left;
+			at = tau;
 		}
 	}
 	if (at == 0)
 		return INFINITY;
+	if (best > 2 * enough)
+		return exponential(p, f, at);
 	lo = log(at / GRID);
-	hi = log(fmin(most, at * GRID));
-	for (int k = 0; k < 9; k++) {
-		double a = hi - 0.618 * (hi - lo), b = lo + 0.618 * (hi - lo);
+	hi = log(at * GRID);
+	x[0] = hi - 0.618034 * (hi - lo);
+	x[1] = lo + 0.618034 * (hi - lo);
+	for (int k = 0; k < 2; k++)
+		r[k] = exponential(p, &try, exp(x[k]));
+	for (int k = 0; k < SECTIONS; k++) {
+		int worse = r[1] > r[0];
 
-		if (exponential(p, &try, exp(a)) < exponential(p, &try, exp(b)))
-			hi = b;
+		if (worse)
+			hi = x[1];
 		else
-			lo = a;
+			lo = x[0];
+		x[worse] = x[!worse];
+		r[worse] = r[!worse];
+		x[!worse] = worse ? hi - 0.618034 * (hi - lo) : lo + 0.618034 * (hi - lo);
+		r[!worse] = exponential(p, &try, exp(x[!worse]));
 	}
 	return exponential(p, f, exp((lo + hi) / 2));
 }
@@ -316,7 +330,7 @@ void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww
 			least = rss + LINE_COST * other.s2 * other.tau;
 		}
 		if (p.n >= 8 && curved(&p, least, other.s2 * other.tau)) {
-			other.rss = settling(&p, &other, d->period);
+			other.rss = settling(&p, &other, d->period, least);
 			variance(d, from, to, &other);
 			if (other.rss + curve_cost(d, &other) * other.s2 * other.tau < least)
 				*fit = other;
@@ -346,7 +360,7 @@ double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int3
 	if (shape == WW_LEVEL_LINE)
 		return line(&p, 0, &f);
 	if (shape == WW_LEVEL_SETTLING)
-		return settling(&p, &f, d->period);
+		return settling(&p, &f, d->period, INFINITY);
 	return constant(&p, &f);
 }
 

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-#define FREEDOM 3.0 /* what each further parameter of a level must save */
+#define FREEDOM 3.0   /* what each further parameter of a level must save */
+#define PASSING 100.0 /* variances: a transient beyond doubt */
 #define NONE	SIZE_MAX
 
 struct prune {
@@ -16,6 +17,7 @@ struct prune {
 	size_t n;
 	struct ww_step_fit *fit; /* [n + 1]; of the level before bound k */
 	size_t *before, *after;	 /* bounds that are left beside k; NONE */
+	char *passing;		 /* a transient that leaves the level as it was */
 	double *score;		 /* below 1: to be dropped; a tree of least ones */
 	size_t leaves;
 };
@@ -61,11 +63,35 @@ static double cost(const struct ww_step_fit *f, double s2)
 	return f->rss + held + FREEDOM * more * s2;
 }
 
+/*
+ * Flat on both sides and far apart: whatever bends smoothly from one to the other
+ * would bend within the sides, too.
+ */
+static bool abrupt(const struct ww_step_fit *a, const struct ww_step_fit *b, double delta)
+{
+	double s = sqrt(fmax(a->s2, b->s2));
+
+	return a->shape == WW_LEVEL_CONSTANT && b->shape == WW_LEVEL_CONSTANT && a->n >= 8 &&
+	       b->n >= 8 && delta > 10 * s;
+}
+
+/* Variances that a jump saves against one curve over both sides. */
+static double saved(const struct prune *p, size_t k, const struct ww_step_fit *a,
+		    const struct ww_step_fit *b)
+{
+	double free = a->dof + b->dof,
+	       s2 = (a->s2 * a->tau * a->dof + b->s2 * b->tau * b->dof) / free;
+	struct ww_step_fit one;
+
+	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
+	return (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
+}
+
 static void judge(struct prune *p, size_t k)
 {
 	const struct ww_step_fit *a = &p->fit[k], *b = &p->fit[level_after(p, k)];
-	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free, ta, tb, s2, saved, z;
-	struct ww_step_fit one;
+	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free = a->dof + b->dof, ta, tb,
+	       save = INFINITY, z;
 
 	ta = ww_step_when(a, a->drifts, t);
 	tb = ww_step_when(b, b->drifts, t);
@@ -73,13 +99,17 @@ static void judge(struct prune *p, size_t k)
 	va = ww_step_fit_cov(a, ta, ta);
 	vb = ww_step_fit_cov(b, tb, tb);
 	u2 = a->tau * a->s2 * va + b->tau * b->s2 * vb;
-	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
-	free = a->dof + b->dof;
-	s2 = (a->s2 * a->tau * a->dof + b->s2 * b->tau * b->dof) / free;
-	saved = (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));
-	set(p, k, fmin(z / p->d->least, saved / p->d->smooth));
+	if (!abrupt(a, b, delta))
+		save = saved(p, k, a, b);
+	/* It came and went: no change of level, and no part of one. */
+	p->passing[k] =
+		z < p->d->least && save > PASSING && b->shape == WW_LEVEL_SETTLING && !b->drifts;
+	if (p->passing[k])
+		set(p, k, INFINITY);
+	else
+		set(p, k, fmin(z / p->d->least, save / p->d->smooth));
 }
 
 static void fit_before(struct prune *p, size_t k)
@@ -125,8 +155,9 @@ static int prepare(struct prune *p)
 	p->fit = malloc((p->n + 1) * sizeof(*p->fit));
 	p->before = malloc(p->n * sizeof(*p->before));
 	p->after = malloc(p->n * sizeof(*p->after));
+	p->passing = calloc(p->n, 1);
 	p->score = malloc(2 * p->leaves * sizeof(*p->score));
-	if (!p->fit || !p->before || !p->after || !p->score)
+	if (!p->fit || !p->before || !p->after || !p->passing || !p->score)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * p->leaves; i++)
 		p->score[i] = INFINITY;
@@ -142,10 +173,25 @@ static int prepare(struct prune *p)
 	return 0;
 }
 
-int ww_step_prune(const struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
+/* The readings of a transient are no part of the level that it stands in. */
+static void leave_out(const struct prune *p, struct ww_step_data *d, size_t k)
+{
+	const struct ww_step_fit *f = &p->fit[level_after(p, k)];
+	size_t end = end_of(p, k);
+	double s = sqrt(f->s2);
+
+	for (size_t i = p->bound[k].i; i < end; i++) {
+		if (i >= p->bound[k].f && fabs(ww_step_fit_at(f, d->t[i]) - f->c) < s)
+			break;
+		d->out[i] = 1;
+	}
+}
+
+int ww_step_prune(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
 {
 	struct prune p = {.d = d, .bound = bound, .n = *bounds};
 	size_t left = 0;
+	bool some = false;
 	int rc = 0;
 
 	if (p.n == 0)
@@ -154,14 +200,24 @@ int ww_step_prune(const struct ww_step_data *d, struct ww_step_bound *bound, siz
 	if (rc == 0) {
 		while (p.score[1] < 1)
 			drop(&p, worst(&p));
+		for (size_t k = 0; k < p.n; k++) {
+			if (bound[k].i == NONE)
+				continue;
+			some = some || p.passing[k];
+			if (p.passing[k])
+				leave_out(&p, d, k);
+		}
 		for (size_t k = 0; k < p.n; k++)
-			if (bound[k].i != NONE)
+			if (bound[k].i != NONE && !p.passing[k])
 				bound[left++] = bound[k];
 		*bounds = left;
+		if (some)
+			ww_step_data_sum(d);
 	}
 	free(p.fit);
 	free(p.before);
 	free(p.after);
+	free(p.passing);
 	free(p.score);
 	return rc;
 }

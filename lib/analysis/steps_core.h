@@ -114,7 +114,7 @@ double ww_step_fit_at(const struct ww_step_fit *f, double t);
 double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2);
 
 /* step_prune.c: drop what does not stand out; *bounds falls. */
-int ww_step_prune(const struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds);
+int ww_step_prune(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds);
 
 /* step_drift.c: slope2 and drifting of the whole trace. */
 void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds);
