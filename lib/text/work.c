@@ -63,7 +63,7 @@ static void match(struct ww_work_seen *s, const char *at, const regmatch_t *m, b
 	struct ww_work_tally *t;
 	char why[160];
 
-	if (used < 0 || (size_t)used != n) {
+	if (used <= 0 || (size_t)used != n) {
 		snprintf(why, sizeof(why), "'%.*s' %s", n < 40 ? (int)n : 40, at + m[1].rm_so,
 			 used < 0 ? "can be read in two ways: is the comma a decimal one?"
 				  : "is not a number");

@@ -54,7 +54,7 @@ struct ww_work {
 		uint64_t lines;
 		double block; /* openssl: size of the blocks it tells of */
 		bool armed;   /* the next line is what was announced */
-		char what;    /* hdparm: 'c' cached, 'd' disk */
+		char what;    /* hdparm: 'c' cached, 'd' disk; openssl: 'm' several processes */
 		size_t n;
 		char line[WW_WORK_LINE];
 	} seen;

@@ -83,16 +83,20 @@ static void openssl_mr(struct ww_work_seen *s, const char *line)
 		s->block = whole(last + 1, &n);
 	} else if (s->block > 0) {
 		ww_work_add(s, &s->amount, s->block * whole(line + 3, &n), 0, "B");
-		s->block = 0;
 		s->lines++;
 	}
 }
 
 static void openssl(struct ww_work_seen *s, const char *line)
 {
-	if (begins(line, "+DT:") || begins(line, "+R:"))
+	/* -multi: counts of several processes mingle; their table is of all of them. */
+	if (begins(line, "Forked child ")) {
+		s->what = 'm';
+		s->amount = (struct ww_work_tally){0};
+	}
+	if (s->what != 'm' && (begins(line, "+DT:") || begins(line, "+R:")))
 		openssl_mr(s, line);
-	else if (begins(line, "Doing "))
+	else if (s->what != 'm' && begins(line, "Doing "))
 		openssl_doing(s, line);
 	else if (begins(line, "type ") && strstr(line, " bytes"))
 		s->armed = true;
