@@ -2,8 +2,8 @@
 /* pwrlog compare: two sets of runs beside each other. */
 #include "common.h"
 #include "pwrlog.h"
+#include "pwrlog-slurp.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,47 +57,6 @@ static void usage(FILE *f)
 	      f);
 }
 
-/* The whole of a file, or of standard input. */
-static int slurp(const char *path, char **out, size_t *len)
-{
-	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-	size_t cap = 0, n = 0;
-	char *text = NULL;
-	bool bad = f == NULL;
-
-	while (!bad) {
-		size_t got;
-
-		if (n + 1 >= cap) {
-			char *more = realloc(text, cap = cap ? 2 * cap : 65536);
-
-			if (!more) {
-				errno = ENOMEM;
-				bad = true;
-				break;
-			}
-			text = more;
-		}
-		got = fread(text + n, 1, cap - n - 1, f);
-		n += got;
-		bad = ferror(f) != 0;
-		if (got == 0)
-			break;
-	}
-	if (bad)
-		tool_say("%s: %s", path, strerror(errno ? errno : EIO));
-	if (f && f != stdin)
-		fclose(f);
-	if (bad) {
-		free(text);
-		return TOOL_FAILED;
-	}
-	text[n] = '\0';
-	*out = text;
-	*len = n;
-	return 0;
-}
-
 /* A trace has bytes that no text has, or is a stream that begins with its own name. */
 static bool is_trace(const char *path)
 {
@@ -138,7 +97,7 @@ static int open_numbers(struct input *in, const struct options *opt)
 	struct ww_error err = {0};
 	char *text = NULL;
 	size_t n = 0;
-	int rc = slurp(in->path, &text, &n);
+	int rc = tool_slurp(in->path, &text, &n);
 
 	o.size = sizeof(o);
 	o.name = in->path;

@@ -8,6 +8,7 @@ static const struct tool_command commands[] = {
 	{"list", pwrlog_list, "what is plugged in, and the drivers of this build"},
 	{"record", pwrlog_record, "record wattmeters into a trace"},
 	{"run", pwrlog_run, "what a command costs in joules, and a unit of its work"},
+	{"runtime", pwrlog_runtime, "how long a battery lasts, and what a runtime takes"},
 	{"standby", pwrlog_standby, "power in a standby mode by the standard's procedures"},
 	{"stat", pwrlog_stat, "mean watts and energy of a trace, with uncertainties"},
 	{"steps", pwrlog_steps, "when the power of a trace changed, and by how much"},

@@ -47,7 +47,9 @@ int ww_quantity_parse(const char *text, const char *dflt, struct ww_quantity *ou
 	size_t len;
 
 	if (!number(text, at ? (size_t)(at - text) : strlen(text), &v))
-		return ww_fail(err, -EINVAL, "'%s' is no quantity; write it as 25W or 25W+-0.6",
+		return ww_fail(err, -EINVAL,
+			       "'%s' is no quantity; write it as 25W or 25W\xc2\xb1"
+			       "0.6",
 			       text);
 	if (at && (!number(at + sign, strlen(at + sign), &u) || u.value < 0))
 		return ww_fail(err, -EINVAL, "'%s': what follows the +- is no uncertainty", text);
