@@ -421,7 +421,7 @@ static int looks(const char *text, size_t n)
 		text++;
 		n--;
 	}
-	return n > 0 && *text != '{' && *text != '[';
+	return n == 0 || (*text != '{' && *text != '[');
 }
 
 static int read_csv(struct ww_import *im, struct ww_error *err)

@@ -38,20 +38,19 @@ static int looks(const char *text, size_t n)
 {
 	struct entry e;
 	size_t len, used;
-	int lines = 0;
+	int lines = 0, good = 0;
 
 	while (lines < SAMPLE_LINES && n > 0 && (used = ww_csv_line(text, n, &len)) > 0) {
-		if (used >= n && lines > 0)
+		if (text[used - 1] != '\n' && lines > 0)
 			break; /* may be cut */
 		if (!ww_csv_blank(text, len)) {
-			if (!parse(text, len, &e) || e.value.decimals != 0)
-				return 0;
+			good += parse(text, len, &e) && e.value.decimals == 0;
 			lines++;
 		}
 		text += used;
 		n -= used;
 	}
-	return lines > 1 ? 85 : 0;
+	return lines > 1 && 2 * good > lines ? 85 : 0;
 }
 
 /* The table of a domain, made when it is first met. */

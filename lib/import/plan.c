@@ -12,7 +12,7 @@
 
 /* What stands in a column of the first rows. */
 struct look {
-	bool stamps, dated, clocked, numbers, empty, rises;
+	bool stamps, dated, clocked, numbers, some, empty, rises;
 	double first, last;
 	int decimals;
 };
@@ -57,6 +57,7 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 		any = true;
 		numbers++;
 	}
+	l.some = any;
 	l.numbers = numbers > texts; /* a few words among them are rubbish */
 	l.stamps = 2 * stamps > cells;
 	l.rises &= any && l.last > l.first;
@@ -81,7 +82,7 @@ static int time_rank(const struct ww_plan_column *c, const struct look *l)
 		return 40 + named;
 	if (l->stamps && l->clocked && c->head.kind != WW_HEAD_VALUE)
 		return 30 + named;
-	if (!l->numbers || named == 0)
+	if (!l->some || named == 0)
 		return 0;
 	return (epoch_exponent(l->first) <= 0 ? 20 : 10) + named;
 }
@@ -155,7 +156,7 @@ static void headed(struct ww_plan *p, const struct look *look)
 			timed = true;
 		} else if (c->head.kind == WW_HEAD_LABEL && !look[i].empty) {
 			c->role = WW_ROLE_LABEL;
-		} else if (c->head.kind == WW_HEAD_VALUE && look[i].numbers) {
+		} else if (c->head.kind == WW_HEAD_VALUE && look[i].some) {
 			c->role = WW_ROLE_VALUE;
 		}
 	}
@@ -192,6 +193,17 @@ static void plan_power(struct ww_import *im, struct ww_plan *p, const struct loo
 	p->amps = a;
 }
 
+static const char *called(const struct ww_plan *p, size_t i)
+{
+	const struct ww_heading *h = &p->col[i].head;
+
+	return !p->has_header		 ? "no name"
+	       : *h->name		 ? h->name
+	       : *h->quantity		 ? h->quantity
+	       : h->kind == WW_HEAD_TIME ? "time"
+					 : "no name";
+}
+
 static void say_columns(struct ww_import *im, const struct ww_plan *p, const struct look *look)
 {
 	struct ww_str left = {0};
@@ -202,14 +214,9 @@ static void say_columns(struct ww_import *im, const struct ww_plan *p, const str
 
 		if (c->role == WW_ROLE_VALUE && !c->head.has_unit && *c->head.unit != '1')
 			ww_note(&im->notes, "column %zu (%s) tells no unit: taken as %s", i + 1,
-				p->has_header ? *c->head.name ? c->head.name : c->head.quantity
-					      : "no header",
-				c->head.unit);
+				called(p, i), c->head.unit);
 		if (c->role == WW_ROLE_NONE && !look[i].empty && n++ < 8)
-			ww_str_addf(&left, "%s%s", n > 1 ? ", " : "",
-				    *c->head.name	? c->head.name
-				    : *c->head.quantity ? c->head.quantity
-							: "(no name)");
+			ww_str_addf(&left, "%s%s", n > 1 ? ", " : "", called(p, i));
 	}
 	if (n > 8)
 		ww_str_addf(&left, " and %zu more", n - 8);
@@ -230,7 +237,7 @@ static int check_columns(struct ww_import *im, const struct ww_plan *p, struct w
 		timed |= p->col[i].role == WW_ROLE_TIME || p->col[i].role == WW_ROLE_STEP;
 		value |= p->col[i].role == WW_ROLE_VALUE;
 		if (i < 8)
-			ww_str_addf(&names, "%s%s", i ? ", " : "", p->col[i].head.name);
+			ww_str_addf(&names, "%s%s", i ? ", " : "", called(p, i));
 	}
 	if (!value)
 		rc = ww_import_fail(im, err,
@@ -328,6 +335,9 @@ int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 	p->dialect = ww_csv_guess(im->text, im->n < WW_IMPORT_SAMPLE ? im->n : WW_IMPORT_SAMPLE);
 	ww_head_read(im, &h);
 	first = ww_head_first(&h, &p->dialect);
+	if (h.lines == 0 && im->n > WW_IMPORT_SAMPLE)
+		return ww_import_fail(im, err, "its first line is longer than %u bytes",
+				      WW_IMPORT_SAMPLE);
 	if (first == h.lines)
 		return ww_import_fail(im, err,
 				      "no rows of numbers at its beginning: no table of readings, "

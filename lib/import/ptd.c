@@ -35,19 +35,18 @@ static int looks(const char *text, size_t n)
 	struct reader r;
 	struct ww_stamp s;
 	size_t len, used;
-	int lines = 0;
+	int lines = 0, good = 0;
 
-	while (lines < 8 && n > 0 && (used = ww_csv_line(text, n, &len)) > 0) {
+	while (lines < 16 && n > 0 && (used = ww_csv_line(text, n, &len)) > 0) {
 		if (!ww_csv_blank(text, len)) {
 			r.n = ww_csv_split(&comma, text, len, r.f, WW_CSV_FIELDS);
-			if (!has_time(&r, &s))
-				return 0;
+			good += has_time(&r, &s);
 			lines++;
 		}
 		text += used;
 		n -= used;
 	}
-	return lines ? 95 : 0;
+	return 2 * good > lines ? 95 : 0;
 }
 
 static int kind_of(const struct ww_field *f)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs of known programs: what each column means, and the marks among them. */
+#include "imported.h"
+
+#define ARRAY(...) ((const double[]){__VA_ARGS__})
+
+static void tracebase(void **state)
+{
+	struct ww_trace *t = import("05/04/2021 00:00:03;60;58\r\n05/04/2021 00:00:08;61;59\r\n"
+				    "05/04/2021 00:00:13;0;55\r\n");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "tracebase");
+	check_rows(t, "power", 3, ARRAY(0, 5, 10), ARRAY(60, 61, 0));
+	check_rows(t, "power_8s", 3, ARRAY(0, 5, 10), ARRAY(58, 59, 55));
+	assert_int_equal(channel(t, "power")->semantics, WW_AVERAGE);
+	assert_string_equal(channel(t, "power_8s")->quantity, "other");
+	assert_int_equal(ww_trace_source(t, 0)->window_ns, 1000000000);
+	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1617580803) * 1000000000);
+	assert_true(noted(t, "tell no zone"));
+	ww_trace_close(t);
+}
+
+static void tc66(void **state)
+{
+	struct ww_trace *t =
+		import("0.25;5.01230;0.500000\n0.50;5.01240;0.250000\n0.75;5.00000;0.000000\n");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "tc66");
+	check_rows(t, "voltage", 3, ARRAY(0.25, 0.5, 0.75), ARRAY(5.0123, 5.0124, 5));
+	check_rows(t, "power", 3, ARRAY(0.25, 0.5, 0.75), ARRAY(2.50615, 1.2531, 0));
+	assert_true(channel(t, "voltage")->resolution == 1e-4);
+	assert_true(fabs(channel(t, "power")->resolution - 5e-5) < 1e-12);
+	assert_true(noted(t, "volts times amperes"));
+	ww_trace_close(t);
+}
+
+static void pmt(void **state)
+{
+	struct ww_trace *t = import("timestamp card_instant card_average\n"
+				    "1700000000.000 30.125 28.5\n"
+				    "1700000000.050 30.250 28.75\n"
+				    "M 0.060 \"begin\"\n"
+				    "1700000000.100 90.500 31.25\n");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "pmt");
+	check_rows(t, "card_instant", 3, ARRAY(0, 0.05, 0.1), ARRAY(30.125, 30.25, 90.5));
+	assert_string_equal(channel(t, "card_instant")->quantity, "power");
+	assert_string_equal(channel(t, "card_average")->quantity, "other");
+	assert_int_equal(ww_trace_mark_count(t), 1);
+	assert_string_equal(ww_trace_mark(t, 0)->text, "begin");
+	assert_int_equal(ww_trace_mark(t, 0)->t.lo_ns, 60000000);
+	check_notes(t, 0);
+	ww_trace_close(t);
+}
+
+/* Energy since the line before is a mean power over that time; the first line has none. */
+static void rapl(void **state)
+{
+	struct ww_trace *t = import("\n1700000000000000 999 Package_0\n"
+				    "1700000000000100 888 Package_1\n"
+				    "1700000000100000 400000 Package_0\n"
+				    "1700000000100100 100000 Package_1\n"
+				    "1700000000300000 500000 Package_0\n");
+	struct rows r = rows_of(t, "power");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "gmt");
+	assert_int_equal(ww_trace_source_count(t), 2);
+	assert_string_equal(ww_trace_source(t, 1)->name, "Package_1");
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.hi[1] - r.hi[0], 200000000);
+	assert_true(r.v[0] == 4 && r.v[1] == 2.5);
+	assert_int_equal(channel(t, "power")->semantics, WW_AVERAGE);
+	ww_trace_close(t);
+}
+
+static void gmt_power(void **state)
+{
+	struct ww_trace *t = import("1700000000000000 21500\n1700000000100000 22500\n");
+
+	(void)state;
+	check_rows(t, "power", 2, ARRAY(0, 0.1), ARRAY(21.5, 22.5));
+	assert_true(noted(t, "taken as milliwatts"));
+	ww_trace_close(t);
+	t = import("1700000000000000 21500000\n1700000000100000 22500000\nx\n");
+	check_rows(t, "power", 2, ARRAY(0, 0.1), ARRAY(21.5, 22.5));
+	assert_true(noted(t, "taken as microwatts"));
+	assert_true(noted(t, "1 line left out; the first is line 3"));
+	ww_trace_close(t);
+	t = import_with("1700000000000000 21500000\n1700000000100000 22500000\n",
+			&(struct ww_import_options){.size = sizeof(struct ww_import_options),
+						    .columns = "us,mW"});
+	check_rows(t, "power", 2, ARRAY(0, 0.1), ARRAY(21500, 22500));
+	ww_trace_close(t);
+}
+
+static void ptd(void **state)
+{
+	struct ww_trace *t = import(
+		"Time,03-04-2022 10:00:00.000,NOTICE,Analyzer identity response of 20 bytes: "
+		"ACME,PM1000,S1,F1\n"
+		"Time,03-04-2022 "
+		"10:00:01.000,Watts,50.5,Volts,230.1,Amps,0.25,PF,0.88,Mark,notset\n"
+		"Time,03-04-2022 10:00:02.000,Watts,51.5,Volts,-1.0,Amps,0.26,PF,0.89,Mark,run1,"
+		"Ch1,Watts,20.5,Volts,230.0,Ch2,Watts,31.0\n"
+		"Time,03-04-2022 10:00:03.000,ERROR,Bad volts reading nan from PM1000\n"
+		"rubbish\n"
+		"Time,03-04-2022 10:00:04.000,Watts,52.5,Volts,230.2,Amps,nan,PF,0.9,Mark,run1\n");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "ptd");
+	assert_string_equal(ww_trace_source(t, 0)->model, "ACME PM1000");
+	check_rows(t, "power", 3, ARRAY(0, 1, 3), ARRAY(50.5, 51.5, 52.5));
+	check_rows(t, "voltage", 3, ARRAY(0, 1, 3), ARRAY(230.1, NAN, 230.2));
+	check_rows(t, "current", 3, ARRAY(0, 1, 3), ARRAY(0.25, 0.26, NAN));
+	check_rows(t, "ch2_power", 3, ARRAY(0, 1, 3), ARRAY(NAN, 31, NAN));
+	assert_string_equal(channel(t, "ch2_power")->quantity, "other");
+	assert_int_equal(ww_trace_mark_count(t), 2);
+	assert_string_equal(ww_trace_mark(t, 0)->text, "run1");
+	assert_string_equal(ww_trace_mark(t, 0)->kind, WW_MARK_LABEL);
+	assert_string_equal(ww_trace_mark(t, 1)->kind, WW_MARK_DEVICE);
+	assert_string_equal(ww_trace_mark(t, 1)->text, "ERROR,Bad volts reading nan from PM1000");
+	assert_int_equal(ww_trace_gap_count(t), 1);
+	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1646388001) * 1000000000);
+	ww_trace_close(t);
+	assert_non_null(strstr(import_error("Time,03-04-2022 10:00:00.000,NOTICE,hello\n", NULL),
+			       "no readings in it"));
+}
+
+/* What an export wrote comes back, to the last digit and nanosecond. */
+static void own(void **state)
+{
+	static const char *const forms[] = {
+		"t_lo_ns,t_hi_ns,source,channel,value,unit\n"
+		"5,7,meter,power,119.1,W\n5,7,meter,power_factor,0.95,1\n"
+		"6,8,other,power,2.50,W\n"
+		"9,9,meter,power,,W\n9,9,meter,power_factor,1.00,1\n"
+		"9,9,meter,power,3.0,W\n9,9,meter,power_factor,,1\n",
+		"{\"t_lo_ns\":5,\"t_hi_ns\":7,\"source\":\"meter\",\"channel\":\"power\","
+		"\"value\":119.1,\"unit\":\"W\"}\n"
+		"{\"t_lo_ns\":5,\"t_hi_ns\":7,\"source\":\"meter\",\"channel\":\"power_factor\","
+		"\"value\":0.95,\"unit\":\"1\"}\n"
+		"{\"unit\":\"W\", \"value\":2.50, \"t_lo_ns\":6,\"t_hi_ns\":8,"
+		"\"source\":\"other\",\"channel\":\"power\"}\n"
+		"{\"t_lo_ns\":9,\"t_hi_ns\":9,\"source\":\"meter\",\"channel\":\"power\","
+		"\"value\":null,\"unit\":\"W\"}\n"
+		"{\"t_lo_ns\":9,\"t_hi_ns\":9,\"source\":\"meter\",\"channel\":\"power_factor\","
+		"\"value\":1.00,\"unit\":\"1\"}\n"
+		"{\"t_lo_ns\":9,\"t_hi_ns\":9,\"source\":\"meter\",\"channel\":\"power\","
+		"\"value\":3.0,\"unit\":\"W\"}\n"
+		"{\"t_lo_ns\":9,\"t_hi_ns\":9,\"source\":\"meter\",\"channel\":\"power_factor\","
+		"\"value\":null,\"unit\":\"1\"}\n"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct ww_trace *t = import(forms[i]);
+		struct rows r = rows_of(t, "power");
+
+		assert_string_equal(ww_import_name(t), i ? "export-jsonl" : "export-csv");
+		assert_int_equal(ww_trace_source_count(t), 2);
+		assert_int_equal(r.n, 3);
+		assert_int_equal(r.lo[0], 5);
+		assert_int_equal(r.hi[0], 7);
+		assert_true(r.v[0] == 119.1 && isnan(r.v[1]) && r.v[2] == 3);
+		assert_true(rows_of(t, "power_factor").v[1] == 1);
+		assert_string_equal(channel(t, "power_factor")->quantity, "power_factor");
+		assert_int_equal(ww_trace_anchor_count(t), 0);
+		ww_trace_close(t);
+	}
+	assert_non_null(
+		strstr(import_error("t_lo_ns,t_hi_ns,source,hex\n1,2,port,2e\n", NULL), "columns"));
+}
+
+/* Stored as a trace, nothing is lost, and what was assumed is still known. */
+static void stored(void **state)
+{
+	struct ww_trace *t = import(
+				"time,power_W,label\n2023-11-14 22:13:20,119.1,\n"
+				"2023-11-14 22:13:21,nan,on\nrubbish,,\n2023-11-14 22:13:22,2,on\n"
+				"2023-11-14 22:13:23,3,on\n2023-11-14 22:13:24,2,on\n"),
+			*back;
+	const char *path = at("stored.wwt");
+
+	(void)state;
+	assert_int_equal(ww_import_store(t, path, NULL, NULL), 5);
+	assert_int_equal(ww_import_store(t, path, NULL, NULL), -EEXIST);
+	OK(ww_import_open(path, NULL, &back, err));
+	check_rows(back, "power", 5, ARRAY(0, 1, 2, 3, 4), ARRAY(119.1, NAN, 2, 3, 2));
+	assert_string_equal(ww_import_name(back), "csv");
+	for (size_t i = 0; ww_import_note(t, i); i++)
+		assert_string_equal(ww_import_note(back, i), ww_import_note(t, i));
+	assert_int_equal(ww_trace_mark_count(back), 1);
+	assert_int_equal(ww_trace_gap_count(back), 1);
+	assert_int_equal(ww_trace_anchor(back, 0)->real_ns, ww_trace_anchor(t, 0)->real_ns);
+	ww_trace_close(back);
+	ww_trace_close(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(tracebase), cmocka_unit_test(tc66),
+					   cmocka_unit_test(pmt),	cmocka_unit_test(rapl),
+					   cmocka_unit_test(gmt_power), cmocka_unit_test(ptd),
+					   cmocka_unit_test(own),	cmocka_unit_test(stored)};
+
+	return cmocka_run_group_tests_name("import logs", tests, make_folder, remove_folder);
+}
