@@ -16,7 +16,8 @@ struct ww_attr_file {
 	int set;
 	size_t first, count; /* readings */
 	bool trace;
-	double q; /* smallest step shown, W; 0 unknown */
+	bool base; /* nobody said that all was unplugged: other loads may have been on */
+	double q;  /* smallest step shown, W; 0 unknown */
 };
 
 enum ww_attr_kind { WW_COL_OFFSET, WW_COL_DEVICE, WW_COL_PAIR, WW_COL_DRIFT };
@@ -63,8 +64,8 @@ struct ww_attribute {
 	struct ww_onoff set[2];
 	struct ww_attr_file *file;
 	size_t files;
-	struct ww_wall wall; /* of the first trace */
-	bool has_wall, solved;
+	struct ww_wall wall;	     /* of the first trace */
+	bool has_wall, solved, base; /* base: of any file */
 
 	/* design and fit */
 	struct ww_attr_meter meter;

@@ -149,6 +149,8 @@ int ww_attr_fit(struct ww_attribute *a, struct ww_error *err)
 	for (size_t i = 0; i < a->rows; i++)
 		info->readings += a->row[i].n;
 	for (size_t i = 0; i < a->files; i++)
+		a->base |= a->file[i].base && !a->meter.prior;
+	for (size_t i = 0; i < a->files; i++)
 		info->resolution = fmax(info->resolution, a->file[i].q);
 	return rc;
 }

@@ -92,6 +92,17 @@ static void about_meter(struct ww_attribute *a)
 					   "devices do not add, and no watts follow from them");
 }
 
+/* A trace begins with whatever was on. */
+static void about_base(struct ww_attribute *a)
+{
+	for (size_t i = 0; i < a->files; i++)
+		if (a->file[i].base && ww_attr_has_offset(a) && !a->meter.prior)
+			ww_note(&a->notes,
+				"%s: no mark says 'all unplugged': the base level is the meter's "
+				"offset and whatever else was on",
+				a->file[i].name);
+}
+
 static void about_devices(struct ww_attribute *a)
 {
 	char label[LABEL];
@@ -242,6 +253,7 @@ void ww_attr_remarks(struct ww_attribute *a)
 	about_fit(a);
 	about_drift(a);
 	about_devices(a);
+	about_base(a);
 	about_meter(a);
 	about_readings(a);
 	for (size_t i = 0; i < a->levels; i++)

@@ -26,7 +26,8 @@ struct walk {
 	const struct ww_steps *s;
 	double rise[WW_ONOFF_DEVICES]; /* of devices that are steps without a mark; 0 others */
 	unsigned changes[WW_ONOFF_DEVICES];
-	size_t unmarked, marked;
+	size_t unmarked, marked, moving;
+	double moved_least, moved_most; /* W, of levels that move by themselves */
 	struct ww_error *err;
 };
 
@@ -113,10 +114,22 @@ static int bare_label(struct walk *w, size_t i)
 	return plug(w, p->label, in);
 }
 
+static void unresolved(struct walk *w, size_t i)
+{
+	const struct ww_step *p = &w->s->step[i];
+	char t[40], lo[40], hi[40];
+
+	ww_note(&w->o->notes,
+		"%s: the step %s%s%sat %s s lies below the resolution: between %s and %s W",
+		w->f->name, *p->label ? "of the mark '" : "", p->label, *p->label ? "' " : "",
+		seconds(t, at(w, i)), watts(lo, p->bounds[0], w->s->resolution / 10),
+		watts(hi, p->bounds[1], w->s->resolution / 10));
+}
+
 static void remark(struct walk *w, size_t i, int rc, const struct ww_error *e)
 {
 	const struct ww_step *p = &w->s->step[i];
-	char t[40], v[40], u[40];
+	char v[40], u[40];
 
 	if (rc < 0) {
 		ww_note(&w->o->notes, "%s; it is taken as a step without a mark", e->text);
@@ -126,19 +139,11 @@ static void remark(struct walk *w, size_t i, int rc, const struct ww_error *e)
 			w->f->name, p->label, watts(v, p->delta.value, p->delta.u),
 			watts(u, 2 * p->delta.u, p->delta.u));
 	} else if (p->state == WW_STEP_UNRESOLVED) {
-		ww_note(&w->o->notes,
-			"%s: the step at the mark '%s' lies below the resolution: between %s and "
-			"%s "
-			"W",
-			w->f->name, p->label, watts(v, p->bounds[0], w->s->resolution / 10),
-			watts(u, p->bounds[1], w->s->resolution / 10));
+		unresolved(w, i);
 	} else if (p->label[0] == '+' && p->delta.value < 0) {
 		ww_note(&w->o->notes, "%s: the mark '%s' meets a fall, of %s W", w->f->name,
 			p->label, watts(v, -p->delta.value, p->delta.u));
 	}
-	if (w->s->when[i].t_hi - w->s->when[i].t_lo > 5 * w->s->period_s + 1)
-		ww_note(&w->o->notes, "%s: readings are missing around the step at %s s",
-			w->f->name, seconds(t, at(w, i)));
 }
 
 /* What this step did to the state. */
@@ -149,8 +154,13 @@ static int take_step(struct walk *w, size_t i)
 	char where[NAME], t[40];
 	int rc;
 
+	if (w->s->when[i].t_hi - w->s->when[i].t_lo > WW_GAP_PERIODS * w->s->period_s)
+		ww_note(&w->o->notes, "%s: readings are missing around the step at %s s",
+			w->f->name, seconds(t, at(w, i)));
+	if (!*p->label && p->state == WW_STEP_UNRESOLVED)
+		unresolved(w, i);
 	if (!*p->label)
-		return p->state == WW_STEP_DETECTED ? step_alone(w, i) : 0;
+		return p->state == WW_STEP_KNOWN_TIME ? 0 : step_alone(w, i);
 	snprintf(where, sizeof(where), "%s at %s s", w->f->name, seconds(t, at(w, i)));
 	rc = ww_onoff_change(w->o, p->label, strlen(p->label), where, 0, &e);
 	if (rc == -ENOMEM)
@@ -196,16 +206,14 @@ static double moved(const struct ww_level *l)
 
 static void about_level(struct walk *w, const struct ww_level *l, size_t next)
 {
-	double limit = fmax(3 * l->watts.u, w->s->resolution);
-	char v[40], t[40], d[40];
+	double most = fmax(3 * l->watts.u, w->s->resolution), m = moved(l);
+	char t[40], d[40];
 
-	if (fabs(moved(l)) > limit)
-		ww_note(&w->o->notes,
-			"%s: the level before %s s moves by %s W by itself: a battery that "
-			"charges, "
-			"or something that warms up; it is uncertain by that",
-			w->f->name, seconds(t, next < w->s->steps ? at(w, next) : w->s->t_hi),
-			watts(v, moved(l), limit / 10));
+	if (fabs(m) > most) {
+		w->moving++;
+		w->moved_least = fmin(w->moved_least, m);
+		w->moved_most = fmax(w->moved_most, m);
+	}
 	if (l->shape == WW_LEVEL_SETTLING && next > 0 && next <= w->s->steps) {
 		double slow = w->s->when[next - 1].settled - w->s->when[next - 1].t_hi;
 
@@ -249,9 +257,17 @@ static int read_between(struct walk *w, size_t next)
 	return ww_onoff_read(w->o, &r, w->err);
 }
 
-static void about_unmarked(struct walk *w)
+static void about_whole(struct walk *w)
 {
-	char v[40];
+	char v[40], lo[40];
+
+	if (w->moving)
+		ww_note(&w->o->notes,
+			"%s: %zu level%s by %s to %s W: a battery that charges, or something that "
+			"warms up; readings are uncertain by that",
+			w->f->name, w->moving,
+			w->moving == 1 ? " moves by itself," : "s move by themselves,",
+			watts(lo, w->moved_least, 0.5), watts(v, w->moved_most, 0.5));
 
 	for (size_t i = 0; i < w->o->devices; i++)
 		if (w->changes[i] >= CYCLES)
@@ -283,7 +299,7 @@ static int from_steps(struct walk *w)
 	}
 	if (rc < 0)
 		return rc;
-	about_unmarked(w);
+	about_whole(w);
 	return 0;
 }
 
@@ -399,14 +415,21 @@ int ww_attribute_trace(struct ww_attribute *a, int set, struct ww_trace *t, stru
 		return a->solved ? -EINVAL : -ENOMEM;
 	c = ww_trace_channel(t, (size_t)channel);
 	f->trace = true;
+	for (size_t i = 0; ww_import_note(t, i); i++)
+		ww_note(&a->set[set].notes, "%s", ww_import_note(t, i));
 	take_spec(a, c);
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return ww_fail_nomem(err);
 	*w = (struct walk){.a = a, .o = &a->set[set], .f = f, .err = err};
+	w->moved_least = INFINITY;
+	w->moved_most = -INFINITY;
+	f->base = !is_manual(t, c->source);
 	ww_onoff_reset(w->o, 0);
+	w->o->resets = 0;
 	rc = is_manual(t, c->source) ? typed(w, t) : stepped(w, t);
 	f->count = w->o->readings - f->first;
+	f->base = f->base && w->o->resets == 0;
 	if (rc >= 0 && f->count == 0)
 		rc = ww_fail(err, -ENODATA, "%s: no reading", path);
 	free(w);

@@ -106,27 +106,28 @@ static void total_rows(struct ww_grid *g, const struct ww_attribute *a)
 	const struct ww_attribute_info *i = &a->info;
 	size_t from = g->rows;
 
-	if (isnan(i->total.value))
+	if (a->devices < 2)
+		; /* it is the sum */
+	else if (isnan(i->total.value))
 		sum_row(g, "all of them", "", i->total_shown,
 			isnan(i->total_shown.value) ? "not to be told from these readings"
 						    : "with the meter's offset");
 	else
 		sum_row(g, "all of them", "", i->total, "");
-	if (!g->bad && !isnan(i->total_va)) {
+	if (!g->bad && a->devices > 1 && !isnan(i->total_va)) {
 		struct ww_str *c = &g->cell[from * g->columns];
 
 		ww_str_fixed(&c[VA], i->total_va, ww_plain_decimals(i->total_va) - 3 > 0 ? 1 : 0);
 		ww_str_add(&c[VA], " VA");
 	}
-	if (!g->bad && !isnan(i->total_pf))
+	if (!g->bad && a->devices > 1 && !isnan(i->total_pf))
 		ww_str_fixed(&g->cell[from * g->columns + PF], i->total_pf, 2);
-	if (isnan(i->offset.value))
-		sum_row(g, "meter's offset", "", i->offset, "not known");
-	else
-		sum_row(g, "meter's offset", "", i->offset,
-			a->calibrated	  ? "by the calibration"
-			: a->offset_known ? "as given"
-					  : "");
+	sum_row(g, a->base ? "base level" : "meter's offset", "", i->offset,
+		isnan(i->offset.value) ? "not known"
+		: a->calibrated	       ? "by the calibration"
+		: a->offset_known      ? "as given"
+		: a->base	       ? "and whatever else was on"
+				       : "");
 }
 
 static void put_devices(struct ww_str *s, const struct ww_attribute *a)
@@ -178,9 +179,11 @@ static void put_next(struct ww_str *s, const struct ww_attribute *a)
 			ww_attribute_list(&line, a, n->device, n->on);
 		ww_str_add(&line, n->on ? " on" : "all unplugged");
 		if (n->separates) {
-			ww_str_add(&line, n->separates == 1 ? ", for " : ", which tells ");
+			ww_str_add(&line, ", which tells ");
 			ww_attribute_list(&line, a, n->separate, n->separates);
-			ww_str_add(&line, n->separates == 1 ? "" : " apart");
+			ww_str_add(&line, n->on == 0	      ? " from the meter's offset"
+					  : n->separates == 1 ? " from the others"
+							      : " apart");
 		}
 		ww_put_wrapped(s, line.bad ? "" : line.p, 2, 80);
 		s->bad = s->bad || line.bad;
@@ -203,7 +206,7 @@ static void put_fit(struct ww_str *s, const struct ww_attribute *a)
 		ww_str_fixed(s, i->birge, 2);
 	}
 	if (!isnan(i->drift.value)) {
-		ww_str_add(s, "; drift ");
+		ww_str_add(s, "\ndrift ");
 		put(s, i->drift, "W/h");
 	}
 	ww_str_add(s, "\n");
@@ -266,9 +269,9 @@ static void put_saving(struct ww_str *s, const struct ww_attribute *a)
 	bool shown = isnan(v->before.value) || isnan(v->now.value);
 	struct ww_quantity value[3] = {shown ? v->before_shown : v->before,
 				       shown ? v->now_shown : v->now, v->watts};
-	static const char *const name[2][3] = {{"before", "now", "saving"},
-					       {"before, as shown", "now, as shown", "saving"}};
-	static const char *const head[] = {"", ""};
+	static const char *const name[2][3] = {{"before", "now", "saved"},
+					       {"before, as shown", "now, as shown", "saved"}};
+	static const char *const head[] = {"saving", "watts"};
 
 	ww_str_add(s, "\n");
 	ww_grid_head(&g, head);

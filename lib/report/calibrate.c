@@ -50,9 +50,19 @@ static void row(struct ww_grid *g, const char *name, struct ww_quantity q, const
 	ww_put_quantity(&c[1], (struct ww_quantity){q.value, 2 * q.u}, unit, 2);
 }
 
+/* As it was typed: 100, 12.5. */
+static void put_load(struct ww_str *s, double v)
+{
+	int d = 0;
+
+	while (d < 3 && fabs(v * pow(10, d) - round(v * pow(10, d))) > 1e-6)
+		d++;
+	ww_str_fixed(s, v, d);
+}
+
 static void text_report(struct ww_str *s, const struct ww_calibration *c)
 {
-	static const char *const head[] = {"", ""};
+	static const char *const head[] = {"", "value"};
 	const struct ww_calibration_info *i = &c->info;
 	struct ww_grid g = {.columns = 2, .left = 1};
 
@@ -70,9 +80,9 @@ static void text_report(struct ww_str *s, const struct ww_calibration *c)
 	ww_grid_print(s, &g);
 	ww_str_add(s, "\xc2\xb1 is k = 2: about 95 %\n");
 	ww_str_addf(s, "%llu readings of loads from ", (unsigned long long)i->n);
-	ww_str_num(s, i->lo);
+	put_load(s, i->lo);
 	ww_str_add(s, " to ");
-	ww_str_num(s, i->hi);
+	put_load(s, i->hi);
 	ww_str_addf(s, " W, %s\n", i->york ? "fitted for errors of both (York)" : "least squares");
 	ww_put_notes(s, &c->notes);
 }

@@ -174,6 +174,7 @@ int ww_onoff_state(struct ww_onoff *o, size_t device, const char *name, size_t n
 
 void ww_onoff_reset(struct ww_onoff *o, size_t line)
 {
+	o->resets++;
 	for (size_t i = 0; i < o->devices; i++)
 		if (o->device[i].now) {
 			o->device[i].now = 0;

@@ -38,6 +38,7 @@ struct ww_onoff {
 	size_t devices;
 	struct ww_onoff_reading *reading;
 	size_t readings, cap;
+	size_t resets; /* how often all was said to be off */
 	struct ww_notes notes;
 };
 

@@ -37,20 +37,32 @@ size_t ww_onoff_line(const char *p, size_t n, size_t *len)
 	return step;
 }
 
-/* Whether `sep` stands outside of quotes; a comma between digits may be a decimal one. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/*
+ * Whether `sep` divides this line, outside of quotes. A comma between digits may be a
+ * decimal one: not where there are points too, many of them, or columns of 0 and 1.
+ */
 static bool has(const char *p, size_t n, char sep)
 {
-	bool quoted = false, bits = n > 1 && (*p == '0' || *p == '1') && p[1] == ',';
+	bool quoted = false, point = false;
+	size_t inside = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		quoted ^= p[i] == '"';
+		point |= !quoted && p[i] == '.';
 		if (quoted || p[i] != sep)
 			continue;
-		if (sep != ',' || bits || i == 0 || i + 1 == n || p[i - 1] < '0' ||
-		    p[i - 1] > '9' || p[i + 1] < '0' || p[i + 1] > '9')
+		if (sep != ',' || i == 0 || i + 1 == n || !is_digit(p[i - 1]) ||
+		    !is_digit(p[i + 1]))
 			return true;
+		inside++;
 	}
-	return false;
+	return inside > 2 || (inside && point) ||
+	       (inside && (*p == '0' || *p == '1') && p[1] == ',');
 }
 
 /* Columns of 0 and 1 divided by blanks: "1 0 0 26". */
@@ -72,14 +84,21 @@ void ww_onoff_dialect(struct ww_onoff_parse *t, const char *text, size_t n)
 {
 	static const char seps[] = ";\t|,";
 	size_t count[sizeof(seps)] = {0}, lines = 0, bits = 0, step, len;
+	bool headed = false;
 
 	for (size_t at = 0; (step = ww_onoff_line(text + at, n - at, &len)) > 0; at += step) {
 		if (len == 0)
 			continue;
 		lines++;
 		bits += is_bits(text + at, len);
-		for (size_t i = 0; seps[i]; i++)
-			count[i] += has(text + at, len, seps[i]);
+		for (size_t i = 0; seps[i]; i++) {
+			bool divides = has(text + at, len, seps[i]);
+
+			/* What divides the names of the columns divides them all. */
+			headed |= lines == 1 && seps[i] == ',' && divides;
+			count[i] += divides ||
+				    (headed && seps[i] == ',' && memchr(text + at, ',', len));
+		}
 	}
 	for (size_t i = 0; seps[i]; i++) {
 		if (2 * count[i] > lines) {
