@@ -142,7 +142,7 @@ static bool multiples(const double *v, size_t n, size_t stride, double q)
 	return bad * 100 <= m;
 }
 
-double ww_step_seen(const double *v, size_t n)
+double ww_resolution_seen(const double *v, size_t n)
 {
 	double d[STEPS_LOOKED_AT], least;
 	size_t stride = n / STEPS_LOOKED_AT + 1, m = 0;
@@ -295,7 +295,8 @@ static int describe(struct reading *r, const struct ww_trace *t, const struct ww
 	s->acc_rel = ch->acc_rel;
 	s->window_s = (double)r->src->window_ns / 1e9;
 	s->period_s = (double)r->src->period_ns / 1e9;
-	s->origin_ns = ww_trace_span(t).lo_ns;
+	s->own_time = ww_import_name(t) && ww_trace_anchor_count(t) == 0;
+	s->origin_ns = s->own_time ? 0 : ww_trace_span(t).lo_ns;
 	for (size_t i = 0; i < ww_trace_channel_count(t); i++)
 		if (ww_trace_channel(t, i)->source == ch->source) {
 			r->column = ww_trace_channel(t, i)->id == ch->id ? r->columns : r->column;
@@ -347,7 +348,7 @@ int ww_series_read(struct ww_trace *t, const char *name, const char *quantity, i
 		if (!(out->period_s > 0) || out->missing * 2 > out->n)
 			out->period_s = usual_interval(out);
 		if (!(out->resolution > 0)) {
-			out->resolution = ww_step_seen(out->v, out->n);
+			out->resolution = ww_resolution_seen(out->v, out->n);
 			out->resolution_seen = out->resolution > 0;
 		}
 		if (find_holes(out, t) < 0)

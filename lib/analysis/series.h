@@ -21,7 +21,8 @@ struct ww_series {
 	double acc_abs, acc_rel; /* maker's bounds; NaN unknown */
 	double period_s;	 /* usual interval between readings; 0: fewer than two */
 	double window_s;	 /* that a reading covers */
-	int64_t origin_ns;	 /* of the trace's first record: t = 0 */
+	int64_t origin_ns;	 /* t = 0: the trace's first record, or: */
+	bool own_time; /* 0 of the time column that an imported file had, which told no date */
 
 	size_t n;		/* readings with a value; missing ones are left out */
 	uint64_t missing;	/* rows without one, over- and under-range included */
@@ -52,7 +53,7 @@ static inline double ww_series_s(const struct ww_series *s, int64_t t_ns)
  * Smallest step between n values: a step q that nearly all differences are whole
  * multiples of; 0 where there is none.
  */
-double ww_step_seen(const double *v, size_t n);
+double ww_resolution_seen(const double *v, size_t n);
 
 /* Intervals between readings of more than so many periods are gaps. */
 #define WW_GAP_PERIODS 2.5

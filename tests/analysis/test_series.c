@@ -122,13 +122,13 @@ static void test_step_seen(void **state)
 		odd[i] = 3 + 2 * (i * 7 % 3) + 3 * (i % 2); /* differences of 2, 3, 5: steps of 1 */
 		flat[i] = 79;
 	}
-	assert_true(fabs(ww_step_seen(whole, 200) - 1) < 1e-9);
-	assert_true(fabs(ww_step_seen(tenth, 200) - 0.1) < 1e-9);
-	assert_true(ww_step_seen(none, 200) == 0);
-	assert_true(fabs(ww_step_seen(odd, 200) - 1) < 1e-9);
-	assert_true(ww_step_seen(flat, 200) == 0);
+	assert_true(fabs(ww_resolution_seen(whole, 200) - 1) < 1e-9);
+	assert_true(fabs(ww_resolution_seen(tenth, 200) - 0.1) < 1e-9);
+	assert_true(ww_resolution_seen(none, 200) == 0);
+	assert_true(fabs(ww_resolution_seen(odd, 200) - 1) < 1e-9);
+	assert_true(ww_resolution_seen(flat, 200) == 0);
 	whole[77] = 21.3337; /* one that is misread is not the step */
-	assert_true(fabs(ww_step_seen(whole, 200) - 1) < 1e-9);
+	assert_true(fabs(ww_resolution_seen(whole, 200) - 1) < 1e-9);
 }
 
 int main(void)
