@@ -28,7 +28,8 @@ static void usage(FILE *f)
 	      "  --plot F.svg          draw the trace, its levels and steps\n"
 	      "  --html F.html         one page with picture, table and notes\n"
 	      "  --json                as JSON\n"
-	      "  --help                this text\n",
+	      "  --help                this text\n"
+	      "\n" TOOL_IMPORT_HELP,
 	      f);
 }
 
@@ -97,6 +98,7 @@ int pwrlog_steps(int argc, char **argv)
 						{"channel", required_argument, NULL, 'c'},
 						{"plot", required_argument, NULL, 'p'},
 						{"html", required_argument, NULL, 'H'},
+						TOOL_IMPORT_OPTIONS,
 						{"json", no_argument, NULL, 'j'},
 						{"help", no_argument, NULL, 'h'},
 						{NULL, 0, NULL, 0}};
@@ -113,7 +115,12 @@ int pwrlog_steps(int argc, char **argv)
 				  : c == 'p' ? &w.plot
 				  : c == 'H' ? &w.html
 					     : NULL;
+		int import = tool_import_option(c);
 
+		if (import < 0)
+			return TOOL_USAGE;
+		if (import)
+			continue;
 		if (to) {
 			*to = optarg;
 		} else if (c == 'j') {

@@ -33,6 +33,7 @@ struct ww_steps {
 	size_t n;	   /* readings */
 	double t_lo, t_hi; /* of the first and the last reading */
 	int64_t origin_ns;
+	bool own_time; /* t is the time of an imported file */
 	double period_s;
 	double resolution; /* W; 0: none to be seen */
 	double sigma;	   /* W, noise of the usual level */
@@ -49,6 +50,8 @@ struct ww_steps {
 double ww_steps_smallest(double sigma, double tau, size_t n_all, size_t n);
 
 /* steps_notes.c */
+/* Six digits, no exponent: "0.1", "50", "0.000001". buf of 350 holds any. */
+void ww_steps_plain(char *buf, size_t n, double v);
 void ww_steps_remarks(struct ww_steps *s, const struct ww_series *x, const struct ww_step_result *r,
 		      const struct ww_steps_options *o, const struct ww_trace *t);
 

@@ -29,11 +29,25 @@ static struct num num(double v)
 	return n;
 }
 
+void ww_steps_plain(char *buf, size_t n, double v)
+{
+	double a = fabs(v);
+	int d = a > 0 && isfinite(a) ? 5 - (int)floor(log10(a)) : 0;
+	char *end;
+
+	ww_fixed_text(buf, n, v, d < 0 ? 0 : d > 12 ? 12 : d);
+	end = buf + strlen(buf);
+	while (strchr(buf, '.') && end[-1] == '0')
+		*--end = '\0';
+	if (end > buf && end[-1] == '.')
+		end[-1] = '\0';
+}
+
 static struct num exact(double v)
 {
 	struct num n = {""};
 
-	ww_num_text(n.t, sizeof(n.t), v);
+	ww_steps_plain(n.t, sizeof(n.t), v);
 	return n;
 }
 
@@ -43,7 +57,11 @@ static struct num span(double s)
 	static const struct {
 		double least, seconds;
 		const char *name;
-	} units[] = {{172800, 86400, " d"}, {7200, 3600, " h"}, {120, 60, " min"}, {0, 1, " s"}};
+	} units[] = {{172800, 86400, " d"},
+		     {7200, 3600, " h"},
+		     {120, 60, " min"},
+		     {0.2, 1, " s"},
+		     {0, 1e-3, " ms"}};
 	size_t u = 0;
 	struct num n;
 
@@ -225,6 +243,8 @@ static void say_marks(struct ww_steps *s)
 
 static void say_trace(struct ww_steps *s, const struct ww_trace *t)
 {
+	for (size_t i = 0; ww_import_note(t, i); i++)
+		ww_note(&s->notes, "import: %s", ww_import_note(t, i));
 	for (size_t i = 0; ww_trace_warning(t, i); i++)
 		ww_note(&s->notes, "warning: %s", ww_trace_warning(t, i));
 	if (ww_trace_state(t) == WW_TRACE_LIVE)

@@ -92,6 +92,7 @@ static int take_readings(struct ww_steps *s, struct input *k, const struct ww_st
 
 	s->n = n;
 	s->origin_ns = x->origin_ns;
+	s->own_time = x->own_time;
 	s->period_s = x->period_s;
 	s->resolution = six_digits(x->resolution);
 	s->t_lo = n ? ww_series_s(x, x->t_ns[0]) : 0;

@@ -29,8 +29,9 @@ struct ww_plot_event {
 
 struct ww_plot {
 	const char *title;
-	const char *y_title; /* "power, W" */
-	double t_lo, t_hi;   /* s since the trace's first record */
+	const char *y_title;	/* "power, W" */
+	const char *time_title; /* where there is no wall time; NULL: "time" */
+	double t_lo, t_hi;	/* s since the trace's first record */
 	/* Wall time of t = 0, where it is known. */
 	bool wall;
 	int64_t real_ns;

@@ -82,7 +82,7 @@ static void wall_axis(struct ww_str *s, const struct ww_frame *f, const struct w
 	ww_plot_text(s, (f->left + f->right) / 2, f->bottom + 50, "text-anchor=\"middle\"", title);
 }
 
-static void plain_axis(struct ww_str *s, const struct ww_frame *f)
+static void plain_axis(struct ww_str *s, const struct ww_frame *f, const struct ww_plot *p)
 {
 	static const struct {
 		double least, seconds;
@@ -104,7 +104,8 @@ static void plain_axis(struct ww_str *s, const struct ww_frame *f)
 		ww_plot_line(s, "ww-axis", x, f->bottom, x, f->bottom + 5);
 		ww_plot_text(s, x, f->bottom + 19, "text-anchor=\"middle\"", text);
 	}
-	snprintf(title, sizeof(title), "time since the first record, %s", units[u].name);
+	snprintf(title, sizeof(title), "%s, %s", p->time_title ? p->time_title : "time",
+		 units[u].name);
 	ww_plot_text(s, (f->left + f->right) / 2, f->bottom + 42, "text-anchor=\"middle\"", title);
 }
 
@@ -114,7 +115,7 @@ void ww_plot_axes(struct ww_str *s, const struct ww_frame *f, const struct ww_pl
 	if (p->wall && f->t_hi - f->t_lo >= WALL_LEAST_S)
 		wall_axis(s, f, p);
 	else
-		plain_axis(s, f);
+		plain_axis(s, f, p);
 	ww_plot_line(s, "ww-axis", f->left, f->bottom, f->right, f->bottom);
 	ww_plot_line(s, "ww-axis", f->left, f->top, f->left, f->bottom);
 }

@@ -87,6 +87,7 @@ void ww_steps_put_settled(struct ww_str *s, const struct ww_steps *st, size_t i)
 void ww_steps_put_summary(struct ww_str *s, const struct ww_steps *st)
 {
 	size_t n[3] = {0};
+	char number[350];
 
 	for (size_t i = 0; i < st->steps; i++)
 		n[st->step[i].state]++;
@@ -103,9 +104,18 @@ void ww_steps_put_summary(struct ww_str *s, const struct ww_steps *st)
 	ww_str_addf(s, ", %zu reading%s", st->n, st->n == 1 ? "" : "s");
 	if (st->resolution > 0) {
 		ww_str_add(s, ", resolution ");
-		ww_str_num(s, st->resolution);
+		ww_steps_plain(number, sizeof(number), st->resolution);
+		ww_str_add(s, number);
 		ww_str_add(s, " W");
 	}
+}
+
+void ww_steps_put_legend(struct ww_str *s, const struct ww_steps *st)
+{
+	ww_str_addf(s,
+		    "times are seconds %s, and surely within the bounds; \xc2\xb1 is one standard "
+		    "uncertainty (k = 1): twice as much covers 95 %%",
+		    st->own_time ? "of the file's own time" : "since the first record");
 }
 
 /* ---- text ---- */
@@ -161,7 +171,7 @@ static void text_report(struct ww_str *s, const struct ww_steps *st)
 	ww_steps_put_summary(&line, st);
 	ww_put_wrapped(s, line.p ? line.p : "", 2, 80);
 	s->bad = s->bad || line.bad;
-	ww_str_free(&line);
+	ww_str_reset(&line);
 	ww_grid_head(&g, head);
 	for (size_t i = 0; i < st->steps; i++) {
 		struct ww_str *cell = ww_grid_row(&g);
@@ -173,17 +183,17 @@ static void text_report(struct ww_str *s, const struct ww_steps *st)
 		ww_str_add(s, "\n");
 	ww_grid_print(s, &g);
 	if (st->steps) {
-		ww_str_add(s, "\n- ");
-		ww_str_add(s,
-			   "times are seconds since the first record, and surely within the\n"
-			   "  bounds; \xc2\xb1 is one standard uncertainty (k = 1): twice as much "
-			   "covers 95 %\n");
+		ww_str_add(s, "\n");
+		ww_steps_put_legend(&line, st);
+		ww_put_note(s, line.p ? line.p : "");
+		s->bad = s->bad || line.bad;
 	}
 	for (size_t i = 0; i < st->notes.n; i++) {
 		if (i == 0 && !st->steps)
 			ww_str_add(s, "\n");
 		ww_put_note(s, st->notes.note[i]);
 	}
+	ww_str_free(&line);
 }
 
 /* ---- JSON ---- */

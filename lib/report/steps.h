@@ -16,6 +16,8 @@ void ww_steps_put_change(struct ww_str *s, const struct ww_step *p);
 void ww_steps_put_settled(struct ww_str *s, const struct ww_steps *st, size_t i);
 /* "meter.power: 8 steps in 17 min, 1020 readings, resolution 1 W" */
 void ww_steps_put_summary(struct ww_str *s, const struct ww_steps *st);
+/* What times and uncertainties are, in a sentence. */
+void ww_steps_put_legend(struct ww_str *s, const struct ww_steps *st);
 /* "detected", "known-time", "unresolved" */
 const char *ww_steps_state(int state);
 

@@ -132,6 +132,7 @@ static int draw(struct drawing *d, const struct ww_steps *st, struct ww_error *e
 		.y_title = "power, W",
 		.t_lo = st->t_lo,
 		.t_hi = st->t_hi,
+		.time_title = st->own_time ? "time" : "time since the first record",
 		.wall = w->known,
 		.real_ns = w->real_ns,
 		.offset_s = w->offset_s,
@@ -244,6 +245,7 @@ static void page_table(struct ww_str *s, const struct ww_steps *st)
 	static const char *const head[COLUMNS] = {"time, s",	"clock",     "label",
 						  "change, W",	"before, W", "after, W",
 						  "settled in", "state"};
+	struct ww_str legend = {0};
 	unsigned columns = 0;
 
 	if (st->steps == 0) {
@@ -261,10 +263,12 @@ static void page_table(struct ww_str *s, const struct ww_steps *st)
 	ww_str_add(s, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < st->steps; i++)
 		page_row(s, st, i, columns);
-	ww_str_add(s,
-		   "</tbody>\n</table></div>\n<p>Times are seconds since the first record, and "
-		   "surely within the bounds; \xc2\xb1 is one standard uncertainty (k = 1): twice "
-		   "as much covers 95\xc2\xa0%.</p>\n");
+	ww_str_add(s, "</tbody>\n</table></div>\n<p>");
+	ww_steps_put_legend(&legend, st);
+	ww_str_markup(s, legend.p ? legend.p : "");
+	s->bad = s->bad || legend.bad;
+	ww_str_free(&legend);
+	ww_str_add(s, "</p>\n");
 }
 
 static void page(struct ww_str *s, const struct ww_steps *st, const struct drawing *d)
