@@ -61,7 +61,7 @@ static void find_step(struct ww_attribute *a, struct ww_attr_file *f)
 	}
 	for (size_t i = 0; i < f->count; i++)
 		v[i] = r[i].watts;
-	seen = ww_step_seen(v, f->count);
+	seen = ww_resolution_seen(v, f->count);
 	if (seen > f->q && seen < 10.5 * f->q)
 		f->q = seen;
 	free(v);

@@ -173,7 +173,7 @@ static int resolution(const struct job *j, const struct ww_compare_set *a,
 		if (isfinite(x))
 			v[n++] = x;
 	}
-	*q = n >= 4 ? ww_step_seen(v, n) : 0;
+	*q = n >= 4 ? ww_resolution_seen(v, n) : 0;
 	free(v);
 	return 0;
 }
