@@ -3,6 +3,17 @@
 
 #include <math.h>
 
+/* fmin() and fmax() take time for what is no number. */
+static inline double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /*
  * Least cost of the readings so far as a function of the level of the latest
  * segment: pieces a (level - mu)^2 + c up to `hi`, in the order of the level. The
@@ -81,8 +92,8 @@ static void cut(struct pieces *to, double lo, const struct piece *f, const struc
 		return;
 	}
 	r = sqrt((fresh->c - f->c) / f->a);
-	left = fmin(fmax(f->mu - r, lo), f->hi);
-	right = fmax(fmin(f->mu + r, f->hi), lo);
+	left = lesser(greater(f->mu - r, lo), f->hi);
+	right = greater(lesser(f->mu + r, f->hi), lo);
 	put(to, lo, fresh, left);
 	put(to, left, f, right);
 	put(to, right, fresh, f->hi);
@@ -95,8 +106,8 @@ static void add(struct pieces *to, const struct pieces *from, double lo, double 
 	to->n = 0;
 	for (size_t i = 0; i < from->n; i++) {
 		const struct piece *f = &from->p[i];
-		double hi = f->hi, near = fmin(fmax(y - reach, lo), hi),
-		       far = fmax(fmin(y + reach, hi), lo);
+		double hi = f->hi, near = lesser(greater(y - reach, lo), hi),
+		       far = greater(lesser(y + reach, hi), lo);
 		struct piece out = *f, in = *f;
 
 		out.c += bound2;
@@ -132,7 +143,7 @@ static double best(const struct state *s, size_t *start, double *level)
 		if (c < m) {
 			m = c;
 			*start = f->start;
-			*level = f->a == 0 ? (lo + f->hi) / 2 : fmin(fmax(f->mu, lo), f->hi);
+			*level = f->a == 0 ? (lo + f->hi) / 2 : lesser(greater(f->mu, lo), f->hi);
 		}
 		lo = f->hi;
 	}
@@ -221,8 +232,8 @@ int ww_fpop(const double *y, const double *scale, size_t n, double beta, double 
 		return 0;
 	s.lo = s.hi = y[0];
 	for (size_t i = 1; i < n; i++) {
-		s.lo = fmin(s.lo, y[i]);
-		s.hi = fmax(s.hi, y[i]);
+		s.lo = lesser(s.lo, y[i]);
+		s.hi = greater(s.hi, y[i]);
 	}
 	if (s.lo == s.hi)
 		return 0;

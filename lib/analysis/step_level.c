@@ -199,7 +199,8 @@ static bool curved(const struct points *p, double rss, double unit)
 			left += fmax(0, vv - v * v / w);
 		begin = end > begin ? end : begin;
 	}
-	return rss - left > 9 * unit;
+	/* Seven more parameters take seven of noise. */
+	return rss - left > (CURVE_COST + 4) * unit;
 }
 
 /*

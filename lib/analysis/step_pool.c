@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-#define LAGS 24
+#define LAGS   24
+#define ENOUGH 4096   /* readings of one level that are looked at */
+#define TOTAL  200000 /* and of all */
 
 /* Sums of products of residuals at each lag, in units of their level's variance. */
 struct products {
@@ -23,6 +25,8 @@ static void add_level(struct products *p, const struct ww_step_data *d, size_t f
 	if (to - from < 16 || odd != d->odd[(from + (to - from) / 2) / WW_STEP_BLOCK])
 		return;
 	ww_step_fit(d, from, to, &f);
+	if (to - from > ENOUGH)
+		to = from + ENOUGH;
 	/* Display noise alone, or none, is not correlated. */
 	s = fmax(d->floor, sqrt(f.rss / fmax(1, f.n - f.params)));
 	for (size_t i = from; i < to; i++) {
@@ -49,9 +53,14 @@ void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bo
 		    bool odd, double *phi, double *tau)
 {
 	struct products p = {.levels = 0};
+	size_t stride = 1 + d->n / TOTAL;
 	double n, hac = 1, noise;
 
-	for (size_t k = 0; k <= bounds; k++)
+	/* Every so manieth of many levels. */
+	if (bounds < 8 * stride)
+		stride = 1;
+
+	for (size_t k = 0; k <= bounds && p.n[0] < TOTAL; k += stride)
 		add_level(&p, d, k ? bound[k - 1].f : 0, k < bounds ? bound[k].i : d->n, odd);
 	n = p.n[1];
 	if (n < 32)

@@ -8,7 +8,10 @@
 
 double ww_step_student(double dof)
 {
-	return dof > 300 ? 1 : ww_student_t(0.9545, dof) / 2;
+	if (dof < 8)
+		return ww_student_t(0.9545, dof) / 2;
+	/* Abramowitz & Stegun 26.7.5 for a normal quantile of 2. */
+	return 1 + (2.5 + (3.0625 + 2.859375 / dof) / dof) / dof / 2;
 }
 
 /* Standard deviation that is seen, whatever was known before. */
