@@ -213,8 +213,11 @@ static int names(struct table *t)
 			ww_str_add(&s, " (text)");
 	}
 	rc = ww_fail(t->err, -EINVAL,
-		     "%s: which column holds the numbers? There are %s; name it with --column",
-		     t->name, str(&s));
+		     "%s: which column holds the numbers? There are %s; name it with --column%s",
+		     t->name, str(&s),
+		     t->d.sep == ',' && t->columns == 2
+			     ? "; if the commas are decimal ones, write points"
+			     : "");
 	ww_str_free(&s);
 	return rc;
 }
@@ -226,7 +229,7 @@ static int guess_columns(struct table *t)
 
 	for (size_t i = 0; i < t->columns; i++) {
 		/* One word among numbers is a mistake to be told, not another kind of column. */
-		if (t->col[i].numbers > t->col[i].texts) {
+		if (t->col[i].numbers && t->col[i].numbers >= t->col[i].texts) {
 			last = i;
 			found++;
 		}
@@ -383,12 +386,30 @@ static int add(struct table *t, size_t number, const struct ww_field *f, size_t 
 	return rc;
 }
 
+/*
+ * A head of one field above lines of two: the comma is a decimal one. (A list without a
+ * head could be either, and is refused where nobody says which column is meant.)
+ */
+static int decimal_comma(struct table *t)
+{
+	if (t->d.sep != ',' || !t->has_head || t->col[0].head.n == 0 || t->col[1].head.n ||
+	    t->columns != 2 || t->col[0].texts || t->col[1].texts || t->col[1].missing)
+		return 0;
+	t->d = (struct ww_csv){.sep = ';', .comma = true};
+	t->columns = 0;
+	for (size_t i = 0; i < COLUMNS; i++)
+		t->col[i].numbers = t->col[i].missing = 0;
+	return each_line(t, false, count);
+}
+
 static int read_table(struct table *t, const struct ww_numbers_options *opt)
 {
 	int rc = each_line(t, true, find_head);
 
 	if (rc == 0)
 		rc = each_line(t, false, count);
+	if (rc == 0)
+		rc = decimal_comma(t);
 	if (rc == 0 && t->columns == 0)
 		rc = ww_fail(t->err, -EINVAL, "%s: no numbers", t->name);
 	if (rc == 0)

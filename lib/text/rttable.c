@@ -302,7 +302,10 @@ static int sort_rows(struct reading *r)
 	for (size_t i = 1; i < t->rows; i++) {
 		char load[32];
 
-		ww_num_text(load, sizeof(load), t->load[i]);
+		if (t->load[i] == floor(t->load[i]))
+			ww_fixed_text(load, sizeof(load), t->load[i], 0);
+		else
+			ww_num_text(load, sizeof(load), t->load[i]);
 		if (t->load[i] == t->load[i - 1])
 			return ww_fail(r->err, -EINVAL, "%s: the load of %s %s is there twice",
 				       r->name, load, t->unit);
