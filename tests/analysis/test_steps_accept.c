@@ -25,7 +25,7 @@ static struct gen trace; /* large */
 
 static int run(const struct gen_family *f, unsigned seeds, struct score *s)
 {
-	for (unsigned k = 0; k < seeds; k++) {
+	for (unsigned k = 0; k < seeds * f->times; k++) {
 		gen_begin(&trace, FIRST_SEED + k, f->name);
 		f->make(&trace);
 		gen_run(&trace);

@@ -24,7 +24,7 @@ static int run(size_t family, unsigned seeds, struct score *s)
 {
 	const struct gen_family *f = &rough_families[family];
 
-	for (unsigned k = 0; k < seeds; k++) {
+	for (unsigned k = 0; k < seeds * f->times; k++) {
 		gen_begin(&trace, k, f->name);
 		f->make(&trace);
 		gen_run(&trace);
