@@ -200,7 +200,7 @@ static void meter(struct clauses *l, const struct ww_standby_data *d)
 		put3(&l->seen, d->q, " W");
 	add(l, "resolution", d->q > 0 ? holds(d->q <= finest * 1.0001) : WW_CLAUSE_NOT_OBSERVED,
 	    false);
-	ww_str_add(&l->asked, "crest and power factor are known");
+	ww_str_add(&l->asked, "crest and power factor known");
 	if (isfinite(r->mcr)) {
 		ww_str_add(&l->seen, "MCR ");
 		put(&l->seen, r->mcr, 1, "");

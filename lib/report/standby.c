@@ -182,11 +182,11 @@ static void json_stability(struct ww_json *j, const struct ww_standby_result *r)
 {
 	ww_json_open(j, "stability", '{');
 	ww_json_text(j, "verdict", ww_standby_verdict_name(r->verdict));
-	ww_json_num(j, "tested_s", r->tested_s);
+	ww_json_fixed(j, "tested_s", r->tested_s, 3);
 	if (isfinite(r->slope.value)) {
 		ww_json_quantity(j, "slope_W_per_h", r->slope, "fewer than three cycles");
 		ww_json_num(j, "slope_limit_W_per_h", r->slope_limit);
-		ww_json_num(j, "unresolved_at_s", r->lucky_s);
+		ww_json_fixed(j, "unresolved_at_s", r->lucky_s, 3);
 	}
 	if (isfinite(r->variation))
 		ww_json_num(j, "variation", r->variation);
@@ -265,10 +265,13 @@ static void json_report(struct ww_str *s, const struct ww_standby *x)
 	ww_json_text(&j, "procedure", method[r->procedure]);
 	ww_json_quantity(&j, "watts", r->watts, "see the notes");
 	json_budget(&j, r);
-	ww_json_num(&j, "begin_s", r->begin_s);
-	ww_json_pair(&j, "window_s", r->from_s, r->to_s);
+	ww_json_fixed(&j, "begin_s", r->begin_s, 3);
+	ww_json_open(&j, "window_s", '[');
+	ww_json_fixed(&j, NULL, r->from_s, 3);
+	ww_json_fixed(&j, NULL, r->to_s, 3);
+	ww_json_close(&j, ']');
 	ww_json_int(&j, "n", (int64_t)r->n);
-	ww_json_num(&j, "interval_s", r->interval_s);
+	ww_json_fixed(&j, "interval_s", r->interval_s, 6);
 	json_stability(&j, r);
 	if (isfinite(r->limit_watts)) {
 		ww_json_open(&j, "limit", '{');
