@@ -17,7 +17,7 @@ struct choice {
 static void usage(FILE *f)
 {
 	fputs("usage: pwrlog steps [--spike DUR] [--from T] [--to T] [--between MARK,MARK]\n"
-	      "                    [--channel NAME] [--plot F.svg] [--html F.html] [--json] FILE\n"
+	      "           [--channel NAME] [--plot F.svg] [--html F.html] [--json] FILE\n"
 	      "\n"
 	      "Changes of level in a channel of power: when, by how much, from what to what,\n"
 	      "with uncertainties. Labels typed into the trace are joined to the changes they\n"

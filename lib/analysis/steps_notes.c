@@ -125,11 +125,13 @@ static void say_noise(struct ww_steps *s, const struct ww_series *x, const struc
 		ww_note(&s->notes,
 			"a person read the meter: what was worth writing down is no noise, so that "
 			"u holds the resolution alone where single readings stand for levels");
-	if (r->block > 1)
+	if (r->block > 1 && r->mains_hz > 0)
 		ww_note(&s->notes,
 			"%zu readings each averaged over whole cycles of the %s Hz mains before "
 			"looking",
 			r->block, exact(r->mains_hz).t);
+	else if (r->block > 1)
+		ww_note(&s->notes, "%zu readings each averaged into one before looking", r->block);
 	if (r->tau > 3)
 		ww_note(&s->notes,
 			"the noise is slow: %s readings in a row are worth one; u allows for it",
