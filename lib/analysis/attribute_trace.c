@@ -416,7 +416,7 @@ int ww_attribute_trace(struct ww_attribute *a, int set, struct ww_trace *t, stru
 	c = ww_trace_channel(t, (size_t)channel);
 	f->trace = true;
 	for (size_t i = 0; ww_import_note(t, i); i++)
-		ww_note(&a->set[set].notes, "%s", ww_import_note(t, i));
+		ww_note(&a->set[set].notes, "import: %s", ww_import_note(t, i));
 	take_spec(a, c);
 	w = calloc(1, sizeof(*w));
 	if (!w)
