@@ -77,6 +77,31 @@ static void put_exit(struct ww_str *s, const struct ww_run *run)
 		ww_str_addf(s, "%d", run->status);
 }
 
+/* Labels too long for a table have a number there. */
+static bool long_labels(const struct ww_runs *r)
+{
+	for (size_t k = 0; k < r->variants; k++)
+		if (strlen(r->variant[k].label) > 8)
+			return true;
+	return false;
+}
+
+static void put_key(struct ww_str *s, const struct ww_runs *r, size_t k)
+{
+	if (long_labels(r))
+		ww_str_addf(s, "(%zu)", k + 1);
+	else
+		ww_str_add(s, r->variant[k].label);
+}
+
+static void put_peak(struct ww_str *s, const struct ww_runs *r, double peak)
+{
+	double step = r->meter.resolution;
+
+	ww_put_quantity(s, (struct ww_quantity){peak, NAN}, "W",
+			step > 0 ? ww_decimals_for(10 * step, 2) : 2);
+}
+
 /* A column that is 0 throughout says nothing. */
 static bool all_well(const struct ww_runs *r)
 {
@@ -101,77 +126,88 @@ static void run_table(struct ww_str *s, const struct ww_runs *r)
 		if (!c)
 			break;
 		ww_str_addf(&c[0], "%u%s", run->n, run->warmup ? "w" : run->used ? "" : "*");
-		ww_str_add(&c[1], run->label);
+		put_key(&c[1], r, run->variant);
 		if (!well)
 			put_exit(&c[2], run);
 		if (!isnan(run->duration_s.value))
 			ww_put_seconds(&c[3], run->duration_s.value);
 		put_scaled(&c[4], run->gross_J, "J", "");
 		put_scaled(&c[5], run->marginal_J, "J", "");
-		if (!isnan(run->peak_W)) {
-			ww_put_quantity(&c[6], (struct ww_quantity){run->peak_W, NAN}, "W",
-					r->meter.resolution > 0
-						? ww_decimals_for(10 * r->meter.resolution, 2)
-						: 2);
-		}
+		put_peak(&c[6], r, run->peak_W);
 	}
 	ww_str_add(s, "\n");
 	ww_grid_print(s, &g);
 }
 
-static void summary_table(struct ww_str *s, const struct ww_runs *r)
+/* A head, and a row of each variant that `fill` fills. */
+static void variant_table(struct ww_str *s, const struct ww_runs *r, const char *const *head,
+			  size_t columns,
+			  void (*fill)(struct ww_str *, const struct ww_runs *, size_t))
 {
-	static const char *const head[] = {"mean of",	     "n",    "time", "energy",
-					   "above baseline", "power"};
-	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 1};
+	struct ww_grid g = {.columns = columns, .left = 1};
 
 	ww_grid_head(&g, head);
 	for (size_t k = 0; k < r->variants; k++) {
-		const struct ww_run_variant *v = &r->variant[k];
 		struct ww_str *c = ww_grid_row(&g);
 
 		if (!c)
 			break;
-		ww_str_add(&c[0], *v->label ? v->label : "runs");
-		ww_str_addf(&c[1], "%llu", (unsigned long long)v->n);
-		if (v->n < v->runs)
-			ww_str_addf(&c[1], " of %llu", (unsigned long long)v->runs);
-		put_time(&c[2], v->duration_s);
-		put_scaled(&c[3], v->gross_J, "J", "");
-		put_scaled(&c[4], v->marginal_J, "J", "");
-		ww_put_quantity(&c[5], v->mean_W, "W", 2);
+		put_key(&c[0], r, k);
+		if (c[0].n == 0)
+			ww_str_add(&c[0], "runs");
+		fill(c, r, k);
 	}
 	ww_str_add(s, "\n");
 	ww_grid_print(s, &g);
 }
 
-static void work_table(struct ww_str *s, const struct ww_runs *r)
+static void fill_means(struct ww_str *c, const struct ww_runs *r, size_t k)
 {
-	static const char *const head[] = {"per unit", "work", "time", "energy", "above baseline"};
-	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 1};
-	bool any = false;
+	const struct ww_run_variant *v = &r->variant[k];
 
-	ww_grid_head(&g, head);
+	ww_str_addf(&c[1], "%llu", (unsigned long long)v->n);
+	if (v->n < v->runs)
+		ww_str_addf(&c[1], " of %llu", (unsigned long long)v->runs);
+	put_time(&c[2], v->duration_s);
+	put_scaled(&c[3], v->gross_J, "J", "");
+	put_scaled(&c[4], v->marginal_J, "J", "");
+}
+
+static void fill_power(struct ww_str *c, const struct ww_runs *r, size_t k)
+{
+	const struct ww_run_variant *v = &r->variant[k];
+
+	ww_put_quantity(&c[1], v->mean_W, "W", 2);
+	put_peak(&c[2], r, v->peak_W);
+	put_work(&c[3], v->work, v->work_unit);
+}
+
+static void fill_work(struct ww_str *c, const struct ww_runs *r, size_t k)
+{
+	const struct ww_run_variant *v = &r->variant[k];
+	const char *unit = *v->work_unit ? v->work_unit : "unit";
+
+	put_scaled(&c[1], v->time_per, "s", unit);
+	put_scaled(&c[2], v->gross_per, "J", unit);
+	put_scaled(&c[3], v->marginal_per, "J", unit);
+}
+
+static void summaries(struct ww_str *s, const struct ww_runs *r)
+{
+	static const char *const means[] = {"mean of", "n", "time", "energy", "above baseline"};
+	static const char *const power[] = {"mean of", "power", "peak", "work"};
+	static const char *const work[] = {"per unit", "time", "energy", "above baseline"};
+	bool any = false, counts = false;
+
 	for (size_t k = 0; k < r->variants; k++) {
-		const struct ww_run_variant *v = &r->variant[k];
-		const char *unit = *v->work_unit ? v->work_unit : "unit";
-		struct ww_str *c = ww_grid_row(&g);
-
-		if (!c)
-			break;
-		any = any || !isnan(v->work.value);
-		ww_str_add(&c[0], *v->label ? v->label : "runs");
-		put_work(&c[1], v->work, v->work_unit);
-		put_scaled(&c[2], v->time_per, "s", unit);
-		put_scaled(&c[3], v->gross_per, "J", unit);
-		put_scaled(&c[4], v->marginal_per, "J", unit);
+		any = any || !isnan(r->variant[k].work.value);
+		counts = counts || r->variant[k].n;
 	}
-	if (any) {
-		ww_str_add(s, "\n");
-		ww_grid_print(s, &g);
-	}
-	ww_grid_free(&g);
-	s->bad = s->bad || g.bad;
+	variant_table(s, r, means, WW_COUNTOF(means), fill_means);
+	if (counts)
+		variant_table(s, r, power, WW_COUNTOF(power), fill_power);
+	if (any)
+		variant_table(s, r, work, WW_COUNTOF(work), fill_work);
 }
 
 static void put_commands(struct ww_str *s, const struct ww_runs *r)
@@ -180,7 +216,10 @@ static void put_commands(struct ww_str *s, const struct ww_runs *r)
 		const struct ww_run_variant *v = &r->variant[k];
 		struct ww_str line = {0};
 
-		ww_str_addf(&line, "%s%s%s", v->label, *v->label ? ": " : "command ", v->command);
+		put_key(&line, r, k);
+		if (long_labels(r))
+			ww_str_addf(&line, " %s", v->label);
+		ww_str_addf(&line, "%s%s", *v->label ? ": " : "command ", v->command);
 		s->bad = s->bad || line.bad;
 		if (!line.bad)
 			ww_put_wrapped(s, line.p, 4, 80);
@@ -214,8 +253,7 @@ static void text_report(struct ww_str *s, const struct ww_runs *r)
 	ww_put_start(s, &r->wall);
 	put_commands(s, r);
 	run_table(s, r);
-	summary_table(s, r);
-	work_table(s, r);
+	summaries(s, r);
 	put_whys(s, r);
 	ww_put_notes(s, &r->notes);
 	ww_str_add(s, r->notes.n ? "" : "\n");
