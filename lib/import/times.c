@@ -371,6 +371,30 @@ static int mend_repeats(struct ww_import *im, struct ww_table *t, size_t repeats
 	return 0;
 }
 
+/* A mean over a second, told each five seconds, says nothing of the four between. */
+static void check_windows(struct ww_import *im, struct ww_table *t)
+{
+	char window[40], step[40];
+	bool sparse = false;
+
+	if (t->window_ns == 0 || usual_step(t) <= 2 * t->window_ns)
+		return;
+	for (size_t i = 0; i < t->columns; i++) {
+		struct ww_column *c = &t->column[i];
+
+		sparse |= c->semantics == WW_AVERAGE;
+		if (c->semantics == WW_AVERAGE)
+			c->semantics = WW_INSTANT;
+	}
+	ww_num_text(window, sizeof(window), (double)t->window_ns / 1e9);
+	ww_num_text(step, sizeof(step), (double)usual_step(t) / 1e9);
+	if (sparse)
+		ww_note(&im->notes,
+			"readings are means over %s s, but come each %s s: taken as those of "
+			"moments",
+			window, step);
+}
+
 int ww_import_times(struct ww_import *im, struct ww_table *t, struct ww_error *err)
 {
 	size_t back = backward(t), repeats = 0;
@@ -386,6 +410,7 @@ int ww_import_times(struct ww_import *im, struct ww_table *t, struct ww_error *e
 		repeats += t->hi[i] == t->hi[i - 1];
 	if (rc == 0 && repeats > 0 && !t->lo)
 		rc = mend_repeats(im, t, repeats, err);
+	check_windows(im, t);
 	for (size_t i = 1; rc == 0 && i < t->rows; i++)
 		if (t->hi[i] - t->hi[i - 1] > ODD_NS) {
 			ww_note(&im->notes, "there is a hole of %lld days before row %zu",

@@ -174,7 +174,7 @@ bool ww_unit_read(const char *p, size_t n, struct ww_heading *out)
 		out->quantity = u->quantity;
 		out->unit = u->base;
 		out->exponent = u->exponent;
-		out->seconds = u->seconds;
+		out->seconds = u->seconds ? u->seconds : 1;
 		return true;
 	}
 	return false;

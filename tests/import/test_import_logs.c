@@ -13,11 +13,16 @@ static void tracebase(void **state)
 	assert_string_equal(ww_import_name(t), "tracebase");
 	check_rows(t, "power", 3, ARRAY(0, 5, 10), ARRAY(60, 61, 0));
 	check_rows(t, "power_8s", 3, ARRAY(0, 5, 10), ARRAY(58, 59, 55));
-	assert_int_equal(channel(t, "power")->semantics, WW_AVERAGE);
+	assert_int_equal(channel(t, "power")->semantics, WW_INSTANT);
+	assert_true(noted(t, "means over 1 s, but come each 5 s"));
 	assert_string_equal(channel(t, "power_8s")->quantity, "other");
 	assert_int_equal(ww_trace_source(t, 0)->window_ns, 1000000000);
 	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1617580803) * 1000000000);
 	assert_true(noted(t, "tell no zone"));
+	ww_trace_close(t);
+	t = import("05/04/2021 00:00:03;60;58\n05/04/2021 00:00:04;61;59\n"
+		   "05/04/2021 00:00:05;0;55\n");
+	assert_int_equal(channel(t, "power")->semantics, WW_AVERAGE);
 	ww_trace_close(t);
 }
 
