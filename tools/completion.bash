@@ -21,7 +21,7 @@ _wakewatt_ttys() {
 _wakewatt_value() {
 	case $1 in
 	-m)
-		if [ "$2" = record ]; then
+		if [ "$2" = record ] || [ "$2" = run ]; then
 			echo 'wattsup: sim: replay: manual:'
 			_wakewatt_ttys
 		else
@@ -35,9 +35,10 @@ _wakewatt_value() {
 	--mode) echo 'stream reopen drain' ;;
 	-f | --format) [ "$2" = beat ] && echo 'stamped plain' || echo 'csv jsonl' ;;
 	--stream) echo 'jsonl binary' ;;
+	--per) echo 'openssl hdparm dd rsync nbench' ;;
 	--what) echo 'samples bytes events marks gaps' ;;
 	-b | --baud) echo '9600 19200 38400 57600 115200 230400 460800 921600' ;;
-	--for | --every | --period | --asleep | --settle | --silence | --*-timeout)
+	--for | --every | --period | --baseline | --asleep | --settle | --silence | --*-timeout)
 		echo '100ms 1s 10s 1m 5m 1h' ;;
 	*) return 1 ;;
 	esac
