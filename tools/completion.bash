@@ -38,7 +38,7 @@ _wakewatt_value() {
 	--per) echo 'openssl hdparm dd rsync nbench' ;;
 	--what) echo 'samples bytes events marks gaps' ;;
 	-b | --baud) echo '9600 19200 38400 57600 115200 230400 460800 921600' ;;
-	--for | --every | --period | --baseline | --asleep | --settle | --silence | --*-timeout)
+	--for | --every | --spike | --period | --baseline | --asleep | --settle | --silence | --*-timeout)
 		echo '100ms 1s 10s 1m 5m 1h' ;;
 	*) return 1 ;;
 	esac
