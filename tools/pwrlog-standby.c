@@ -19,7 +19,7 @@ static const char help[] =
 	"       pwrlog standby [options] -m METER [-o FILE] [--for DUR]\n"
 	"\n"
 	"Power in a standby mode by the procedures of IEC 62301, with a list of what was\n"
-	"and was not met or observed. With -m it measures until the procedure says stable.\n"
+	"and was not met or observed. With -m it measures until the mode is stable.\n"
 	"\n"
 	"  --edition N           2 (default) or 1\n"
 	"  --method NAME         of edition 2: sampling (default), average or direct\n"
@@ -31,7 +31,7 @@ static const char help[] =
 	"  --supply V[,HZ]       nominal supply, such as 230,50\n"
 	"  --ambient C           temperature of the room\n"
 	"  --channel NAME        where there are several of power\n" TOOL_WINDOW_HELP
-	"  -m METER              measure now: wattsup:/dev/ttyUSB0, sim:?watts=0.8&rate=1\n"
+	"  -m METER              measure now, such as wattsup:/dev/ttyUSB0\n"
 	"  -o FILE               keep the trace\n"
 	"  --for DUR             end after this time (default 3h)\n"
 	"  --every DUR           time between readings, where the meter can be told\n"

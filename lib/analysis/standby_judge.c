@@ -124,14 +124,14 @@ static void readings(struct clauses *l, const struct ww_standby_data *d)
 		put(&l->seen, d->length / 60, 1, " min");
 	add(l, "duration", holds(s->r.verdict != WW_STANDBY_TOO_SHORT), false);
 	if (p == WW_STANDBY_SAMPLING || p == WW_STANDBY_ENERGYSTAR) {
-		ww_str_add(&l->asked, "readings at most 1 s apart");
-		put3(&l->seen, s->r.interval_s, " s at most");
+		ww_str_add(&l->asked, "at most 1 s apart");
+		put3(&l->seen, s->r.interval_s, " s");
 		/* The jitter of a meter's own second is not held against it. */
 		add(l, "interval", holds(s->r.interval_s <= 1.05), false);
 	}
 	for (size_t i = s->fit.a + 1; i < s->fit.b; i++)
 		holes += d->hole[i];
-	ww_str_add(&l->asked, "no gap in the stretch of the result");
+	ww_str_add(&l->asked, "no gap in the stretch");
 	ww_str_addf(&l->seen, "%zu gap%s", holes, holes == 1 ? "" : "s");
 	add(l, "gaps", holds(holes == 0), false);
 }
@@ -194,13 +194,12 @@ static void meter(struct clauses *l, const struct ww_standby_data *d)
 	} else {
 		add(l, "uncertainty", WW_CLAUSE_NOT_OBSERVED, false);
 	}
-	ww_str_add(&l->asked, "resolution ");
 	put3(&l->asked, finest, " W or finer");
 	if (d->q > 0)
 		put3(&l->seen, d->q, " W");
 	add(l, "resolution", d->q > 0 ? holds(d->q <= finest * 1.0001) : WW_CLAUSE_NOT_OBSERVED,
 	    false);
-	ww_str_add(&l->asked, "crest and power factor known");
+	ww_str_add(&l->asked, "crest and PF known");
 	if (isfinite(r->mcr)) {
 		ww_str_add(&l->seen, "MCR ");
 		put(&l->seen, r->mcr, 1, "");

@@ -175,7 +175,7 @@ static void put_power(struct ww_str *s, const struct ww_suspend_model *m)
 
 	if (!isfinite(m->r.needed_watts))
 		return;
-	ww_str_num(&text, m->opt.ratio);
+	ww_str_fixed(&text, m->opt.ratio, m->opt.ratio == floor(m->opt.ratio) ? 0 : 2);
 	ww_str_add(&text, ":1 of ");
 	put3(&text, m->opt.generated_watts);
 	ww_str_add(&text, " W needs an average of ");
