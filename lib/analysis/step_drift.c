@@ -39,12 +39,35 @@ double ww_step_when(const struct ww_step_fit *f, bool drifts, double t)
 	return f->tau_s <= NEARLY * (f->t1 - f->t0) ? INFINITY : f->t1;
 }
 
+/* Whether one of the changes that were dropped from [from, to) explains it better. */
+static bool stepped(const struct ww_step_data *d, size_t from, size_t to,
+		    const struct ww_step_fit *line, const struct ww_step_bound *all, size_t n)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].i <= from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < n && all[lo].f < to; lo++)
+		if (ww_step_fit_as(d, from, all[lo].i, WW_LEVEL_CONSTANT) +
+			    ww_step_fit_as(d, all[lo].f, to, WW_LEVEL_CONSTANT) <
+		    line->rss)
+			return true;
+	return false;
+}
+
 /*
  * Variance of the slopes of a trace's levels beyond what noise makes (method of
  * moments). A drift that no level shows by itself is seen in all of them; slopes that
  * are held by this variance (James & Stein; ridge regression) stay none without drift.
  */
-void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
+void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
+		   const struct ww_step_bound *all, size_t n)
 {
 	double few[2] = {0, 0}, z2[2] = {0, 0}, sum[2] = {0, 0}, chance;
 	struct ww_step_fit now, before, line;
@@ -62,6 +85,8 @@ void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, si
 		ww_step_fit_line(d, from, to, &line);
 		var = line.s2 * line.tau * line.cov[1][1];
 		steep = line.a * line.a > STEEP * var;
+		if (line.a * line.a > 4 * var && stepped(d, from, to, &now, all, n))
+			continue;
 		few[steep] += 1;
 		z2[steep] += line.a * line.a / var;
 		sum[steep] += line.a * line.a - var;

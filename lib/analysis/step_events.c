@@ -77,6 +77,19 @@ static size_t onset(const struct gather *g, size_t k)
 	return i;
 }
 
+/*
+ * The average in which the change lies is part of neither level. Which of two it is
+ * cannot be told where the change is small.
+ */
+static void ends(const struct gather *g, const struct ww_step_bound *b)
+{
+	if (g->d->block == 1)
+		return;
+	if (b->i > 0)
+		g->d->out[b->i - 1] = 1;
+	g->d->out[b->f] = 1;
+}
+
 static void gather(struct gather *g)
 {
 	const struct ww_step_data *d = g->d;
@@ -101,6 +114,7 @@ static void gather(struct gather *g)
 			continue;
 		g->first = g->chain = k;
 		g->bound[g->bounds++] = (struct ww_step_bound){onset(g, k), at};
+		ends(g, &g->bound[g->bounds - 1]);
 		own_mark(g, d->t[g->bound[g->bounds - 1].i]);
 	}
 }

@@ -291,10 +291,12 @@ static void covariance(const struct points *p, double hold, struct ww_step_fit *
 static void variance(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *f)
 {
 	double usual = ww_step_local(d, from + (to - from) / 2),
-	       left = fmax(0, f->n - (double)f->params);
+	       left = fmax(0, f->n / f->tau - (double)f->params);
 
+	/* A fit takes more of noise that lasts: its parameters count tau times. */
 	f->dof = PRIOR + left;
-	f->s2 = fmax(d->floor * d->floor, (PRIOR * usual * usual + f->rss) / f->dof);
+	f->s2 = (PRIOR * usual * usual + f->rss / f->tau) / f->dof;
+	f->s2 = fmax(d->floor * d->floor, f->s2);
 }
 
 /* The line or constant that a level is by itself; of a trace that drifts, a line. */

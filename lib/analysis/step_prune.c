@@ -91,14 +91,19 @@ static void judge(struct prune *p, size_t k)
 {
 	const struct ww_step_fit *a = &p->fit[k], *b = &p->fit[level_after(p, k)];
 	double t = p->d->t[p->bound[k].i], va, vb, delta, u2, free = a->dof + b->dof, ta, tb,
-	       save = INFINITY, z;
+	       save = INFINITY, sa, sb, z;
 
 	ta = ww_step_when(a, a->drifts, t);
 	tb = ww_step_when(b, b->drifts, t);
 	delta = fabs(ww_step_fit_at(b, tb) - ww_step_fit_at(a, ta));
 	va = ww_step_fit_cov(a, ta, ta);
 	vb = ww_step_fit_cov(b, tb, tb);
-	u2 = a->tau * a->s2 * va + b->tau * b->s2 * vb;
+	sa = a->s2;
+	sb = b->s2;
+	/* Few readings of a level between two codes may all show the same. */
+	if (delta < 1.5 * p->d->q)
+		sa = sb = fmax(sa, sb);
+	u2 = a->tau * sa * va + b->tau * sb * vb;
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));
 	if (!abrupt(a, b, delta))

@@ -17,6 +17,9 @@ static void level_result(const struct ww_step_data *d, const struct ww_step_fit 
 
 	*out = (struct ww_step_level){.from = from, .to = to, .min = INFINITY, .max = -INFINITY};
 	out->shape = f->shape;
+	/* A slope that may be none is part of the uncertainty alone. */
+	if (f->shape == WW_LEVEL_LINE && !f->drifts)
+		out->shape = WW_LEVEL_CONSTANT;
 	out->sigma = s = ww_step_seen(f);
 	out->used = (size_t)f->n;
 	out->n_eff = f->n / f->tau;
@@ -28,7 +31,7 @@ static void level_result(const struct ww_step_data *d, const struct ww_step_fit 
 	out->undithered = out->uQ > 0.1 * d->q;
 	out->begin = ww_step_fit_at(f, d->t[from]) + d->centre;
 	out->end = ww_step_fit_at(f, d->t[to - 1]) + d->centre;
-	if (f->shape == WW_LEVEL_LINE) {
+	if (out->shape == WW_LEVEL_LINE) {
 		out->slope = f->a;
 		out->slope_u = sqrt(f->s2 * f->tau * f->cov[1][1]) * ww_step_student(out->dof);
 	}

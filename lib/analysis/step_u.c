@@ -61,6 +61,10 @@ double ww_step_quantiser(const struct ww_step_data *d, const struct ww_step_fit 
 
 	if (!(d->q > 0))
 		return 0;
+	if (s > 2 * d->q)
+		return ww_quantiser_u(d->q, s);
+	if (dither > s + d->q)
+		return ww_quantiser_seen_u(d->q, s);
 	lo = dither > 0 ? shown(0, d->q, dither) : 0;
 	hi = dither > 0 ? shown(d->q / 2, d->q, dither) : d->q * d->q / 4;
 	if (dither > 0 && s * s > lo * (1 - slack) && s * s < hi * (1 + slack))

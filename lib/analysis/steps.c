@@ -31,11 +31,12 @@ static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
 #define SMOOTH	 9.0  /* what a change must save against one curve, in variances */
 #define DRIFTING 18.0 /* where curves are usual, and the best of many places was taken */
 
-static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
+static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
+		  const struct ww_step_bound *all, size_t n)
 {
 	ww_step_pooled(d, bound, bounds, false, &d->phi, &d->tau);
 	ww_step_pooled(d, bound, bounds, true, &d->odd_phi, &d->odd_tau);
-	ww_step_drift(d, bound, bounds);
+	ww_step_drift(d, bound, bounds, all, n);
 	d->smooth = d->slope2 > 0 || d->steep ? DRIFTING : SMOOTH;
 }
 
@@ -43,6 +44,7 @@ static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, siz
 static int find_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
 {
 	struct ww_step_bound *few = malloc((bounds ? bounds : 1) * sizeof(*few));
+	size_t n = bounds;
 	int rc;
 
 	if (!few)
@@ -52,7 +54,7 @@ static int find_drift(struct ww_step_data *d, const struct ww_step_bound *bound,
 	d->smooth = DRIFTING;
 	rc = ww_step_prune(d, few, &bounds);
 	if (rc == 0)
-		learn(d, few, bounds);
+		learn(d, few, bounds, bound, n);
 	free(few);
 	return rc;
 }
@@ -60,7 +62,15 @@ static int find_drift(struct ww_step_data *d, const struct ww_step_bound *bound,
 /* What is learnt of noise and drift from the levels may drop more of the changes. */
 static int settle(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
 {
-	int rc = find_drift(d, bound, *bounds);
+	size_t n = *bounds;
+	struct ww_step_bound *all = malloc((n ? n : 1) * sizeof(*all));
+	int rc;
+
+	if (!all)
+		return -ENOMEM;
+	if (n)
+		memcpy(all, bound, n * sizeof(*all));
+	rc = find_drift(d, bound, n);
 
 	for (int turn = 0; rc == 0 && turn < 4; turn++) {
 		size_t was = *bounds;
@@ -68,8 +78,9 @@ static int settle(struct ww_step_data *d, struct ww_step_bound *bound, size_t *b
 		rc = ww_step_prune(d, bound, bounds);
 		if (rc < 0 || (turn && *bounds == was))
 			break;
-		learn(d, bound, *bounds);
+		learn(d, bound, *bounds, all, n);
 	}
+	free(all);
 	return rc;
 }
 
@@ -156,6 +167,8 @@ double ww_quantised_mean(double x, double q, double sigma)
 		return x;
 	if (!(sigma > 0))
 		return q * floor(x / q + 0.5);
+	if (sigma > 2 * q)
+		return x;
 	/* Each code times the probability that the reading falls upon it. */
 	for (double k = floor((x - 9 * sigma) / q); k <= (x + 9 * sigma) / q + 1; k++) {
 		double hi = ((k + 0.5) * q - x) / (sigma * sqrt(2)),

@@ -116,8 +116,9 @@ double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2);
 /* step_prune.c: drop what does not stand out; *bounds falls. */
 int ww_step_prune(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds);
 
-/* step_drift.c: slope2 and drifting of the whole trace. */
-void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds);
+/* step_drift.c: slope2 and drifting of the whole trace. all: changes before some were dropped. */
+void ww_step_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
+		   const struct ww_step_bound *all, size_t n);
 /*
  * Whether it drifts as the level before did (NULL: none), which no change of the load
  * makes; otherwise it settles after the change that it begins with.
