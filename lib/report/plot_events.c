@@ -33,12 +33,10 @@ static char *cut(const char *label)
 		bytes += len ? len : 1;
 		n++;
 	}
-	out = calloc(1, bytes + 4);
-	if (!out)
-		return NULL;
-	memcpy(out, label, bytes);
-	if (bytes < left)
-		memcpy(out + bytes, "\xe2\x80\xa6", 3);
+	out = malloc(bytes + 4);
+	if (out)
+		snprintf(out, bytes + 4, "%.*s%s", (int)bytes, label,
+			 bytes < left ? "\xe2\x80\xa6" : "");
 	return out;
 }
 
