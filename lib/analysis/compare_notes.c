@@ -101,22 +101,43 @@ static void slope_add(struct slope *k, const double *v, const double *when, size
 	k->sets++;
 }
 
-static void drift(struct ww_compare *c, const struct ww_comparison *r, const struct ww_samples2 *s)
+/* Values of a pair go up and down together: they tell a drift once. */
+static int slope_pairs(struct slope *k, const struct ww_samples2 *s)
+{
+	double *v = calloc(s->n + 1, sizeof(*v)), *t = calloc(s->n + 1, sizeof(*t));
+
+	for (size_t i = 0; v && t && i < s->n; i++) {
+		v[i] = (s->a[i] + s->b[i]) / 2;
+		t[i] = (s->when_a[i] + s->when_b[i]) / 2;
+	}
+	if (v && t)
+		slope_add(k, v, t, s->n);
+	free(v);
+	free(t);
+	return v && t ? 0 : -ENOMEM;
+}
+
+static int drift(struct ww_compare *c, const struct ww_comparison *r, const struct ww_samples2 *s)
 {
 	struct slope k = {.first = INFINITY, .last = -INFINITY};
 	double df, b, rest, p, level = (r->mean_a.value + r->mean_b.value) / 2, change;
 	struct ww_str t = {0};
 
-	slope_add(&k, s->a, s->when_a, s->n);
-	slope_add(&k, s->b, s->when_b, s->m);
+	if (s->paired) {
+		if (slope_pairs(&k, s) < 0)
+			return -ENOMEM;
+	} else {
+		slope_add(&k, s->a, s->when_a, s->n);
+		slope_add(&k, s->b, s->when_b, s->m);
+	}
 	df = k.n - k.sets - 1;
 	if (df < 4 || !(k.tt > 0) || !(k.vv > 0))
-		return;
+		return 0;
 	b = k.tv / k.tt;
 	rest = fmax(0, k.vv - b * k.tv);
 	p = rest > 0 ? ww_student_p(b / sqrt(rest / df / k.tt), df) : 0;
 	if (!(p < SURE))
-		return;
+		return 0;
 	change = b * (k.last - k.first);
 	ww_str_addf(&t, "%s drifts: ", r->measure);
 	ww_str_add(&t, change > 0 ? "+" : "-");
@@ -131,6 +152,7 @@ static void drift(struct ww_compare *c, const struct ww_comparison *r, const str
 	ww_str_add(&t, s->paired ? "; the pairs take it out of the difference"
 				 : ": run them in turn, else it may pass for a difference");
 	note(c, &t);
+	return 0;
 }
 
 /* Does it matter which of a pair ran first? */
@@ -245,10 +267,10 @@ int ww_compare_doubts(struct ww_compare *c, const struct ww_comparison *r,
 		rc = outliers(c, r, r->b, s->b, s->when_b, s->m);
 	if (rc == 0)
 		rc = order(c, r, s);
-	if (rc == 0) {
-		drift(c, r, s);
+	if (rc == 0)
+		rc = drift(c, r, s);
+	if (rc == 0)
 		disagree(c, r, s);
-	}
 	return rc;
 }
 

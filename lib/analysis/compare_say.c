@@ -86,6 +86,8 @@ static void differs_plain(struct ww_str *s, const struct ww_comparison *r, const
 	ww_str_addf(s, "%s%s %s; ", *r->unit ? " " : "", r->unit, sign < 0 ? w->less : w->more);
 	conf_text(s, conf);
 	range(s, sign * r->difference_ci[0], sign * r->difference_ci[1], d);
+	if (*r->unit)
+		ww_str_addf(s, " %s", r->unit);
 }
 
 static void no_difference(struct ww_str *s, const struct ww_comparison *r)

@@ -156,7 +156,7 @@ static void ratios(struct ww_str *s, const struct ww_compare *c)
 	ww_str_num(&conf, floor(c->conf * 1e6 + 0.5) / 1e4);
 	ww_str_add(&conf, " %");
 	s->bad = s->bad || name.bad || conf.bad;
-	ww_grid_head(&g, (const char *const[]){"measure", "of", name.p ? name.p : "",
+	ww_grid_head(&g, (const char *const[]){"measure", "variant", name.p ? name.p : "",
 					       conf.p ? conf.p : "", "p", "p by ranks",
 					       "would be seen"});
 	for (size_t i = 0; i < c->rows; i++)
@@ -188,7 +188,7 @@ static void effect_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 
 static void effects(struct ww_str *s, const struct ww_compare *c)
 {
-	static const char *const head[] = {"measure",	 "of",
+	static const char *const head[] = {"measure",	 "variant",
 					   "difference", "Hodges-Lehmann",
 					   "interval",	 "Cliff's delta",
 					   "d"};
@@ -217,9 +217,24 @@ static void text_report(struct ww_str *s, const struct ww_compare *c)
 	ww_put_notes(s, &c->notes);
 }
 
+/* p from 1e-6 on with four digits that mean something; smaller ones mean nothing else. */
 static void json_p(struct ww_json *j, const char *key, double p)
 {
-	ww_json_num(j, key, p);
+	ww_json_fixed(j, key, p, p > 0 ? ww_decimals_for(p, 2) + 2 : 2);
+}
+
+/* Two digits more than a person is shown. */
+static void json_like(struct ww_json *j, const char *key, double v, double scale)
+{
+	ww_json_fixed(j, key, v, ww_decimals_for(scale, ww_plain_decimals(v)) + 2);
+}
+
+static void json_range(struct ww_json *j, const char *key, const double ci[2], double scale)
+{
+	ww_json_open(j, key, '[');
+	json_like(j, NULL, ci[0], scale);
+	json_like(j, NULL, ci[1], scale);
+	ww_json_close(j, ']');
 }
 
 static void json_side(struct ww_json *j, const char *key, const char *name, uint64_t n,
@@ -230,7 +245,7 @@ static void json_side(struct ww_json *j, const char *key, const char *name, uint
 	ww_json_int(j, "runs", (int64_t)n);
 	ww_json_int(j, "failed", (int64_t)failed);
 	ww_json_quantity(j, "mean", mean, "one run tells no scatter");
-	ww_json_num(j, "sd", sd);
+	json_like(j, "sd", sd, sd);
 	ww_json_close(j, '}');
 }
 
@@ -247,11 +262,11 @@ static void json_tests(struct ww_json *j, const struct ww_comparison *r)
 	json_p(j, "p", r->brunner_munzel_p);
 	ww_json_close(j, '}');
 	ww_json_open(j, "hodges_lehmann", '{');
-	ww_json_num(j, "shift", r->shift);
-	ww_json_pair(j, "ci", r->shift_ci[0], r->shift_ci[1]);
+	json_like(j, "shift", r->shift, r->difference.u);
+	json_range(j, "ci", r->shift_ci, r->difference.u);
 	ww_json_close(j, '}');
-	ww_json_num(j, "cliffs_delta", r->cliffs_delta);
-	ww_json_num(j, "cohens_d", r->cohens_d);
+	ww_json_fixed(j, "cliffs_delta", r->cliffs_delta, 4);
+	ww_json_fixed(j, "cohens_d", r->cohens_d, 4);
 }
 
 static void json_row(struct ww_json *j, const struct ww_comparison *r, const char *sentence)
@@ -260,6 +275,8 @@ static void json_row(struct ww_json *j, const struct ww_comparison *r, const cha
 					      "below the resolution"};
 	static const char *const method[] = {"none", "paired t of log ratios", "Welch's t of logs",
 					     "paired t of differences", "Welch's t of differences"};
+
+	double width = (r->ratio_ci[1] - r->ratio_ci[0]) / 4;
 
 	ww_json_open(j, NULL, '{');
 	ww_json_text(j, "measure", r->measure);
@@ -270,18 +287,18 @@ static void json_row(struct ww_json *j, const struct ww_comparison *r, const cha
 	ww_json_text(j, "method", method[r->method]);
 	ww_json_text(j, "verdict", verdict[r->verdict]);
 	ww_json_text(j, "sentence", sentence);
-	ww_json_num(j, "ratio", r->ratio);
-	ww_json_pair(j, "ratio_ci", r->ratio_ci[0], r->ratio_ci[1]);
-	ww_json_num(j, "u_runs", r->u_runs);
-	ww_json_num(j, "u_meter", r->u_meter);
-	ww_json_num(j, "df", r->df);
+	json_like(j, "ratio", r->ratio, width);
+	json_range(j, "ratio_ci", r->ratio_ci, width);
+	json_like(j, "u_runs", r->u_runs, r->u_runs);
+	json_like(j, "u_meter", r->u_meter, r->u_meter);
+	ww_json_fixed(j, "df", r->df, 2);
 	ww_json_quantity(j, "difference", r->difference, "one run tells no scatter");
-	ww_json_pair(j, "difference_ci", r->difference_ci[0], r->difference_ci[1]);
+	json_range(j, "difference_ci", r->difference_ci, r->difference.u);
 	json_p(j, "p", r->p);
 	json_p(j, "p_holm", r->p_holm);
 	json_tests(j, r);
-	ww_json_num(j, "would_be_seen", r->detectable);
-	ww_json_num(j, "runs_to_see_half", r->needed);
+	json_like(j, "would_be_seen", r->detectable, r->detectable);
+	ww_json_fixed(j, "runs_to_see_half", r->needed, 0);
 	ww_json_close(j, '}');
 }
 
