@@ -96,6 +96,8 @@ static void say_accuracy(struct ww_steps *s, const struct ww_series *x)
 			"(an offset cancels in a change, an error of the gain does not)");
 		return;
 	}
+	if (!(a > 0) && !(g > 0)) /* a simulated meter */
+		return;
 	ww_note(&s->notes,
 		"u of a change holds the maker's bound of the gain, %s %% of the change; u of a "
 		"level holds no accuracy of the meter: add the maker's %s W + %s %%, at %s W "
