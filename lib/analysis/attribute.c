@@ -191,9 +191,11 @@ int ww_attribute_solve(struct ww_attribute *a, struct ww_error *err)
 	if (a->set[WW_SET_NOW].readings == 0)
 		return ww_fail(err, -ENODATA, "no reading");
 	a->solved = true;
-	for (int set = 0; set < 2; set++)
+	for (int set = 0; set < 2; set++) {
+		a->notes.bad = a->notes.bad || a->set[set].notes.bad;
 		for (size_t i = 0; i < a->set[set].notes.n; i++)
 			ww_note(&a->notes, "%s", a->set[set].notes.note[i]);
+	}
 	rc = ww_attr_fit(a, err);
 	if (rc == 0)
 		rc = ww_attr_figures(a, err);

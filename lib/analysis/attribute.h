@@ -9,6 +9,8 @@
 #include "text/onoff.h"
 
 #define WW_ATTR_NEXT 8 /* proposals kept */
+/* How a step down without a mark and without a rise of its size is called. */
+#define WW_ATTR_FALL "fall"
 
 /* A text or a trace: a stretch of the readings of its set. */
 struct ww_attr_file {

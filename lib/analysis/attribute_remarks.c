@@ -119,7 +119,8 @@ static void about_devices(struct ww_attribute *a)
 				"'%s' is at or below one step of the display: nothing is known but "
 				"that it draws little",
 				label);
-		} else if (!isnan(d->watts.value) && d->watts.value < -2 * d->watts.u) {
+		} else if (!isnan(d->watts.value) && d->watts.value < -2 * d->watts.u &&
+			   strncmp(d->name, WW_ATTR_FALL " ", sizeof(WW_ATTR_FALL)) != 0) {
 			ww_note(&a->notes,
 				"'%s' comes out below zero: something else changed in its readings",
 				label);

@@ -26,8 +26,9 @@ struct walk {
 	const struct ww_steps *s;
 	double rise[WW_ONOFF_DEVICES]; /* of devices that are steps without a mark; 0 others */
 	unsigned changes[WW_ONOFF_DEVICES];
-	size_t unmarked, marked, moving;
-	double moved_least, moved_most; /* W, of levels that move by themselves */
+	size_t unmarked, falls, marked, moving, slow, holes;
+	double slow_most, slow_at, hole_at; /* s: the longest, the first ones */
+	double moved_least, moved_most;	    /* W, of levels that move by themselves */
 	struct ww_error *err;
 };
 
@@ -59,7 +60,7 @@ static int plug(struct walk *w, const char *name, bool in)
 	int rc;
 
 	ww_str_addf(&s, "%s\"%s\"", in ? "+" : "-", name);
-	rc = s.bad ? ww_fail_nomem(w->err) : ww_onoff_change(w->o, s.p, s.n, w->f->name, 0, NULL);
+	rc = s.bad ? ww_fail_nomem(w->err) : ww_onoff_change(w->o, s.p, s.n, w->f->name, 0, w->err);
 	ww_str_free(&s);
 	return rc;
 }
@@ -79,8 +80,17 @@ static int step_alone(struct walk *w, size_t i)
 		    fabs(rise - size) <= SAME_U * sqrt(2) * p->delta.u + 0.02 * fabs(rise))
 			d = (int)k;
 	}
+	if (d < 0 && w->o->devices == WW_ONOFF_DEVICES)
+		return ww_fail(
+			w->err, -EINVAL,
+			"%s: more than %d steps that are not each other's undoing: this load "
+			"switches by itself; record what you plug in, with marks such as "
+			"'+box'",
+			w->f->name, WW_ONOFF_DEVICES);
 	if (d < 0) {
-		snprintf(name, sizeof(name), "step %zu at %s s", ++w->unmarked,
+		w->falls += p->delta.value < 0;
+		snprintf(name, sizeof(name), "%s %zu at %s s",
+			 p->delta.value < 0 ? WW_ATTR_FALL : "step", ++w->unmarked,
 			 seconds(t, at(w, i)));
 		rc = plug(w, name, true);
 		d = ww_onoff_find(w->o, name, strlen(name));
@@ -155,8 +165,7 @@ static int take_step(struct walk *w, size_t i)
 	int rc;
 
 	if (w->s->when[i].t_hi - w->s->when[i].t_lo > WW_GAP_PERIODS * w->s->period_s)
-		ww_note(&w->o->notes, "%s: readings are missing around the step at %s s",
-			w->f->name, seconds(t, at(w, i)));
+		w->hole_at = w->holes++ ? w->hole_at : at(w, i);
 	if (!*p->label && p->state == WW_STEP_UNRESOLVED)
 		unresolved(w, i);
 	if (!*p->label)
@@ -207,7 +216,6 @@ static double moved(const struct ww_level *l)
 static void about_level(struct walk *w, const struct ww_level *l, size_t next)
 {
 	double most = fmax(3 * l->watts.u, w->s->resolution), m = moved(l);
-	char t[40], d[40];
 
 	if (fabs(m) > most) {
 		w->moving++;
@@ -217,13 +225,10 @@ static void about_level(struct walk *w, const struct ww_level *l, size_t next)
 	if (l->shape == WW_LEVEL_SETTLING && next > 0 && next <= w->s->steps) {
 		double slow = w->s->when[next - 1].settled - w->s->when[next - 1].t_hi;
 
-		if (slow > SLOW_S)
-			ww_note(&w->o->notes,
-				"%s: after the step at %s s the level takes %s s to settle: a "
-				"supply "
-				"that warms up, or a battery that charges; the settled level "
-				"counts",
-				w->f->name, seconds(t, at(w, next - 1)), seconds(d, slow));
+		if (slow > SLOW_S) {
+			w->slow_at = w->slow++ ? w->slow_at : at(w, next - 1);
+			w->slow_most = fmax(w->slow_most, slow);
+		}
 	}
 }
 
@@ -257,7 +262,7 @@ static int read_between(struct walk *w, size_t next)
 	return ww_onoff_read(w->o, &r, w->err);
 }
 
-static void about_whole(struct walk *w)
+static void about_levels(struct walk *w)
 {
 	char v[40], lo[40];
 
@@ -268,6 +273,22 @@ static void about_whole(struct walk *w)
 			w->f->name, w->moving,
 			w->moving == 1 ? " moves by itself," : "s move by themselves,",
 			watts(lo, w->moved_least, 0.5), watts(v, w->moved_most, 0.5));
+	if (w->slow)
+		ww_note(&w->o->notes,
+			"%s: after %zu step%s, the first at %s s, the level took up to %s s to "
+			"settle: a supply that warms up, or a battery that charges; the settled "
+			"level counts",
+			w->f->name, w->slow, w->slow == 1 ? "" : "s", seconds(lo, w->slow_at),
+			seconds(v, w->slow_most));
+	if (w->holes)
+		ww_note(&w->o->notes,
+			"%s: readings are missing around %zu step%s, the first at %s s", w->f->name,
+			w->holes, w->holes == 1 ? "" : "s", seconds(v, w->hole_at));
+}
+
+static void about_unmarked(struct walk *w)
+{
+	char v[40];
 
 	for (size_t i = 0; i < w->o->devices; i++)
 		if (w->changes[i] >= CYCLES)
@@ -286,6 +307,12 @@ static void about_whole(struct walk *w)
 			"%s: there are no marks: each step is a device, in the order in which they "
 			"came",
 			w->f->name);
+	if (w->falls)
+		ww_note(&w->o->notes,
+			"%s: %zu fall%s no rise of the same size: below zero, of something that "
+			"was "
+			"on before, or of several at once",
+			w->f->name, w->falls, w->falls == 1 ? " undoes" : "s undo");
 }
 
 static int from_steps(struct walk *w)
@@ -299,7 +326,8 @@ static int from_steps(struct walk *w)
 	}
 	if (rc < 0)
 		return rc;
-	about_whole(w);
+	about_levels(w);
+	about_unmarked(w);
 	return 0;
 }
 
@@ -410,7 +438,7 @@ int ww_attribute_trace(struct ww_attribute *a, int set, struct ww_trace *t, stru
 
 	if (channel < 0)
 		return channel;
-	f = ww_attr_file_add(a, set, path, err);
+	f = ww_attr_file_add(a, set, strrchr(path, '/') ? strrchr(path, '/') + 1 : path, err);
 	if (!f)
 		return a->solved ? -EINVAL : -ENOMEM;
 	c = ww_trace_channel(t, (size_t)channel);

@@ -200,8 +200,8 @@ static void put_fit(struct ww_str *s, const struct ww_attribute *a)
 	if (i->dof) {
 		ww_str_addf(s, ", %llu more than needed: chi-square ", (unsigned long long)i->dof);
 		ww_str_fixed(s, i->chi2, i->chi2 < 100 ? 1 : 0);
-		ww_str_add(s, ", p = ");
-		ww_str_fixed(s, i->p, i->p < 0.1 ? 3 : 2);
+		ww_str_add(s, i->p < 0.001 ? ", p < " : ", p = ");
+		ww_str_fixed(s, fmax(i->p, 0.001), i->p < 0.1 ? 3 : 2);
 		ww_str_add(s, ", Birge ratio ");
 		ww_str_fixed(s, i->birge, 2);
 	}

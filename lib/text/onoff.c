@@ -352,8 +352,11 @@ static int change_each(struct ww_onoff *o, struct piece t, const char *where, si
 		struct change c;
 
 		rc = take_apart((struct piece){t.p, end}, &c);
-		if (rc == WW_CHANGE_DONE && apply(o, &c, where, line, err) < 0)
-			rc = err && err->code ? err->code : -EINVAL;
+		if (rc == WW_CHANGE_DONE) {
+			int done = apply(o, &c, where, line, err);
+
+			rc = done < 0 ? done : rc;
+		}
 		t = trim((struct piece){t.p + end, t.n - end});
 	}
 	for (size_t i = 0; rc < 0 && i < o->devices; i++) {
