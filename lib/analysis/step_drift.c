@@ -56,7 +56,7 @@ static bool stepped(const struct ww_step_data *d, size_t from, size_t to,
 	for (; lo < n && all[lo].f < to; lo++)
 		if (ww_step_fit_as(d, from, all[lo].i, WW_LEVEL_CONSTANT) +
 			    ww_step_fit_as(d, all[lo].f, to, WW_LEVEL_CONSTANT) <
-		    line->rss)
+		    line->rss - 4 * line->s2 * line->tau)
 			return true;
 	return false;
 }

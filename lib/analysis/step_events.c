@@ -77,23 +77,11 @@ static size_t onset(const struct gather *g, size_t k)
 	return i;
 }
 
-/*
- * The average in which the change lies is part of neither level. Which of two it is
- * cannot be told where the change is small.
- */
-static void ends(const struct gather *g, const struct ww_step_bound *b)
-{
-	if (g->d->block == 1)
-		return;
-	if (b->i > 0)
-		g->d->out[b->i - 1] = 1;
-	g->d->out[b->f] = 1;
-}
-
 static void gather(struct gather *g)
 {
 	const struct ww_step_data *d = g->d;
-	double row = fmax(WW_STEP_TOGETHER_S, 1.5 * d->period);
+	/* Of fast readings chance makes many changes: later, see ww_step_together(). */
+	double row = d->block > 1 ? 0 : fmax(WW_STEP_TOGETHER_S, 1.5 * d->period);
 
 	for (size_t k = 0; k < g->f->changes; k++) {
 		size_t at = g->f->change[k];
@@ -114,7 +102,6 @@ static void gather(struct gather *g)
 			continue;
 		g->first = g->chain = k;
 		g->bound[g->bounds++] = (struct ww_step_bound){onset(g, k), at};
-		ends(g, &g->bound[g->bounds - 1]);
 		own_mark(g, d->t[g->bound[g->bounds - 1].i]);
 	}
 }
@@ -130,6 +117,72 @@ static void mark_out(struct ww_step_data *d, const struct ww_fpop *f)
 		d->out[i] =
 			f->level && fabs(d->v[i] - f->level[k]) >= d->bound * ww_step_reach(d, i);
 	}
+}
+
+/*
+ * What lies between two levels is part of neither; nor is the average over cycles of
+ * the mains in which the change lies.
+ */
+static void take_out(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
+{
+	for (size_t k = 0; k < bounds; k++) {
+		memset(&d->out[bound[k].i], 1, bound[k].f - bound[k].i);
+		if (d->block == 1)
+			continue;
+		if (bound[k].i > 0)
+			d->out[bound[k].i - 1] = 1;
+		d->out[bound[k].f] = 1;
+	}
+	ww_step_data_sum(d);
+}
+
+/* Spikes by themselves: large outliers away from any change. */
+static void find_spikes(struct ww_step_data *d, const struct ww_fpop *f)
+{
+	size_t k = 0, runs = 0;
+	bool in = false;
+
+	for (size_t i = 0; i < d->n; i++) {
+		bool large;
+
+		while (k < f->changes && f->change[k] <= i)
+			k++;
+		large = d->out[i] &&
+			fabs(d->v[i] - f->level[k]) > 2 * d->bound * ww_step_reach(d, i);
+		/* Beside a change it may be its inrush. */
+		if (large && ((k < f->changes && (double)(f->change[k] - i) <= d->spike + 1) ||
+			      (k && (double)(i - f->change[k - 1]) <= d->spike + 1)))
+			large = false;
+		runs += large && !in;
+		in = large;
+	}
+	d->spiky = runs >= 3 && 4 * runs >= f->changes;
+}
+
+bool ww_step_together(struct ww_step_data *d, const double *marker, size_t markers,
+		      struct ww_step_bound *bound, size_t *bounds)
+{
+	size_t left = 0, m = 0, last = 0;
+
+	if (d->block == 1 || *bounds < 2)
+		return false;
+	for (size_t k = 0; k < *bounds; k++) {
+		struct ww_step_bound *b = left ? &bound[left - 1] : NULL;
+
+		while (b && m < markers && marker[m] <= d->t[b->i])
+			m++;
+		if (b && d->t[bound[k].i] - d->t[last] <= WW_STEP_TOGETHER_S &&
+		    (m == markers || marker[m] > d->t[bound[k].i]))
+			b->f = bound[k].f;
+		else
+			bound[left++] = bound[k];
+		last = bound[k].i;
+	}
+	if (left == *bounds)
+		return false;
+	*bounds = left;
+	take_out(d, bound, left);
+	return true;
 }
 
 int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
@@ -151,6 +204,8 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 	if (rc < 0)
 		return rc;
 	mark_out(d, &f);
+	if (f.level)
+		find_spikes(d, &f);
 	ww_step_data_sum(d);
 	g.f = &f;
 	g.bound = malloc((f.changes ? f.changes : 1) * sizeof(*g.bound));
@@ -163,9 +218,7 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 		memset(d->out, 1, f.change[0]);
 	if (f.changes && (double)(d->n - f.change[f.changes - 1]) <= d->spike)
 		memset(&d->out[f.change[f.changes - 1]], 1, d->n - f.change[f.changes - 1]);
-	for (size_t k = 0; k < g.bounds; k++)
-		memset(&d->out[g.bound[k].i], 1, g.bound[k].f - g.bound[k].i);
-	ww_step_data_sum(d);
+	take_out(d, g.bound, g.bounds);
 	ww_fpop_clear(&f);
 	*bound = g.bound;
 	*bounds = g.bounds;

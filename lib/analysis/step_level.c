@@ -264,7 +264,8 @@ static void gradient(const struct ww_step_fit *f, double t, double g[3])
 		return;
 	e = exp(-x / f->tau_s);
 	g[1] = e;
-	g[2] = f->a * e * x / (f->tau_s * f->tau_s);
+	/* Of the time constant in units of its effect, so that none stands for its size. */
+	g[2] = e * x / f->tau_s;
 }
 
 static void covariance(const struct points *p, double hold, struct ww_step_fit *f)

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #define PI	   3.14159265358979323846
+#define PLACE	   13.0 /* as in step_result.c */
+#define MOST_BLOCK 1024 /* readings; a change need not be placed better */
 #define LOOKED	   8192 /* readings in a row */
 #define FAST	   10.0 /* Hz */
 #define STANDS_OUT 40.0 /* times what noise has at one frequency */
@@ -86,4 +88,72 @@ size_t ww_step_mains(const struct ww_step_input *in, double period, double *hz)
 	if (*hz == 0)
 		return (size_t)fmax(1, floor(0.1 / period + 0.5));
 	return whole_cycles(1 / (*hz * period));
+}
+
+/* Cycles on either side that the shape of the swing is taken from. */
+#define SHAPED 8
+#define NEAR   3 /* averages on either side among which the change lies */
+
+/* Mean of the readings of [from, from + blocks * block) at each place in a block. */
+static double shape(const double *v, size_t from, size_t blocks, size_t block, double *mean)
+{
+	double ss = 0;
+
+	for (size_t i = 0; i < block; i++) {
+		mean[i] = 0;
+		for (size_t k = 0; k < blocks; k++)
+			mean[i] += v[from + k * block + i] / (double)blocks;
+		for (size_t k = 0; k < blocks; k++)
+			ss += pow(v[from + k * block + i] - mean[i], 2);
+	}
+	return ss / (double)(block * (blocks - 1));
+}
+
+/*
+ * Where the readings stop following the swing before the change and follow the one
+ * after it: the place of least squares, and those hardly worse (as in step_result.c).
+ */
+void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in,
+		    struct ww_step_event *e)
+{
+	size_t block = d->block, from, to, best, lo, hi;
+	double before[MOST_BLOCK], after[MOST_BLOCK], s2, sum = 0, least = 0;
+	double sums[2 * NEAR * MOST_BLOCK + 1];
+
+	if (block > MOST_BLOCK || e->i < (SHAPED + NEAR) * block ||
+	    e->i + (SHAPED + NEAR) * block > in->n)
+		return;
+	from = e->i - NEAR * block;
+	to = e->i + NEAR * block;
+	for (size_t i = from - SHAPED * block; in->hole && i < to + SHAPED * block; i++)
+		if (in->hole[i])
+			return;
+	s2 = (shape(in->v, from - SHAPED * block, SHAPED, block, before) +
+	      shape(in->v, to, SHAPED, block, after)) /
+	     2;
+	best = from;
+	sums[0] = 0;
+	for (size_t i = from; i < to; i++) {
+		double a = in->v[i] - before[(i - from) % block],
+		       b = in->v[i] - after[(i - from) % block];
+
+		sum += a * a - b * b;
+		sums[i - from + 1] = sum;
+		if (sum < least) {
+			least = sum;
+			best = i + 1;
+		}
+	}
+	lo = 0;
+	hi = to - from;
+	while (sums[lo] > least + PLACE * s2)
+		lo++;
+	while (sums[hi] > least + PLACE * s2)
+		hi--;
+	/* At an end of what was looked at nothing is known. */
+	if (lo == 0 || hi == to - from)
+		return;
+	e->i = best;
+	e->t_lo = in->lo ? in->lo[from + lo - 1] : in->t[from + lo - 1];
+	e->t_hi = in->hi ? in->hi[from + hi] : in->t[from + hi];
 }

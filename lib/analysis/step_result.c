@@ -91,6 +91,9 @@ static void place(const struct ww_step_data *d, const struct ww_step_fit *a,
 		else
 			break;
 	}
+	/* A spike just before it looks as its inrush does. */
+	if (d->spiky && *hi < bound.f)
+		*hi = bound.f;
 }
 
 /* The largest excursion beyond both levels until the new one is reached. */
@@ -133,7 +136,9 @@ static void event_result(const struct ww_step_data *d, const struct ww_step_fit 
 	place(d, a, b, bound, la->from, lb->to, &lo, &hi);
 	e->t_lo = lo ? d->lo[lo - 1] : d->lo[0];
 	e->t_hi = d->hi[hi];
-	e->settled = d->t[e->settled_i];
+	if (e->settled_i < hi)
+		e->settled_i = hi;
+	e->settled = fmax(d->t[e->settled_i], e->t_hi);
 	end = e->settled_i + 3 < lb->to ? e->settled_i + 3 : lb->to;
 	e->peak = peak(d, e, bound.i, end, s);
 	ww_step_judge(d, la, lb, e, WW_STEP_DETECTED);

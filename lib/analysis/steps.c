@@ -130,6 +130,8 @@ int ww_steps_find(const struct ww_step_input *in, struct ww_step_result *out, st
 	rc = ww_step_bounds(&d, in->marker, in->markers, &bound, &bounds);
 	if (rc == 0)
 		rc = settle(&d, bound, &bounds);
+	if (rc == 0 && ww_step_together(&d, in->marker, in->markers, bound, &bounds))
+		rc = ww_step_prune(&d, bound, &bounds);
 	if (rc == 0)
 		rc = ww_step_results(&d, bound, bounds, out);
 	if (rc < 0) {
@@ -140,6 +142,9 @@ int ww_steps_find(const struct ww_step_input *in, struct ww_step_result *out, st
 	out->phi = d.phi;
 	out->tau = d.tau;
 	to_readings(&d, out);
+	if (d.mains_hz > 0)
+		for (size_t k = 0; k < out->events; k++)
+			ww_step_refine(&d, in, &out->event[k]);
 	rc = ww_steps_match(in->marker, in->markers, out->event, out->events, err);
 	if (rc == 0)
 		rc = known_all(in, out, err);

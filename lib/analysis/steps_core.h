@@ -30,6 +30,7 @@ struct ww_step_data {
 	double period; /* s */
 	double spike;  /* readings of the longest spike */
 	double gain;   /* bound of it, a part */
+	bool spiky;    /* it has spikes apart from changes */
 	size_t block;  /* readings averaged into one */
 	size_t *first; /* [n] the first of them */
 	double mains_hz;
@@ -86,8 +87,10 @@ static inline double ww_step_local(const struct ww_step_data *d, size_t i)
 static inline double ww_step_reach(const struct ww_step_data *d, size_t i)
 {
 	size_t b = i / WW_STEP_BLOCK;
+	double s = d->odd[b] ? d->local[b] * sqrt(d->odd_tau / d->tau) : d->local[b];
 
-	return d->odd[b] ? d->local[b] * sqrt(d->odd_tau / d->tau) : d->local[b];
+	/* A display's next count is never an outlier. */
+	return s * d->bound < 1.6 * d->q ? 1.6 * d->q / d->bound : s;
 }
 
 static inline double ww_step_tau(const struct ww_step_data *d, size_t i)
@@ -98,9 +101,16 @@ static inline double ww_step_tau(const struct ww_step_data *d, size_t i)
 /* step_mains.c: 50 or 60 Hz seen in it, or 0; readings to be averaged. */
 size_t ww_step_mains(const struct ww_step_input *in, double period, double *hz);
 
+/* Place a change among the readings themselves. */
+void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in,
+		    struct ww_step_event *e);
+
 /* step_events.c: changes taken together. *bound is the caller's to free. */
 int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 		   struct ww_step_bound **bound, size_t *bounds);
+/* Those that are left, so close that they are one; true: some were. */
+bool ww_step_together(struct ww_step_data *d, const double *marker, size_t markers,
+		      struct ww_step_bound *bound, size_t *bounds);
 
 /* step_level.c: the shape that [from, to) has. */
 void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
