@@ -22,7 +22,6 @@ struct score {
 	unsigned gross;				 /* ... > max(3 u, q/2) and 5 % */
 	unsigned timely;			 /* of found: the truth is inside [t_lo, t_hi] */
 	unsigned hidden, claimed, missed_bounds; /* below the resolution */
-	double z2;				 /* sum of ((delta - truth)/u)^2 */
 };
 
 struct score_truth {
@@ -136,7 +135,6 @@ static inline void score_pair(struct score *s, const struct gen *g, const struct
 		score_say(s, g, "not inside its time", x->t, x->delta, e);
 	s->judged++;
 	s->covered += off <= 2 * e->u;
-	s->z2 += (off / e->u) * (off / e->u);
 	if (off > fmax(3 * e->u, g->meter.q / 2)) {
 		s->gross++;
 		score_say(s, g, "size", x->t, x->delta, e);
@@ -203,29 +201,31 @@ static inline int score_trace(struct score *s, const struct gen *g)
 	return rc;
 }
 
-static inline double score_ratio(unsigned a, unsigned b)
-{
-	return b ? (double)a / b : NAN;
-}
-
 static inline void score_head(FILE *f)
 {
-	fprintf(f, "%-32s %7s %7s %6s %9s %5s %6s\n", "", "changes", "found", "false", "covered",
-		"z", "timely");
+	fprintf(f, "%-30s %7s %7s %6s %8s %8s\n", "", "changes", "found", "false", "covered",
+		"in time");
 }
 
-/* One row: part found, false ones a trace, part of the sizes within 2 u, rms of error/u. */
+static inline void score_part(FILE *f, int width, unsigned a, unsigned b)
+{
+	if (b)
+		fprintf(f, " %*.1f%%", width - 1, 100.0 * a / b);
+	else
+		fprintf(f, " %*s", width, "-");
+}
+
+/*
+ * One row: changes, part found, false ones a trace, part of the sizes within 2 u,
+ * part of the times that hold the truth.
+ */
 static inline void score_print(FILE *f, const struct score *s)
 {
-	fprintf(f, "%-32s %7u", s->family, s->wanted);
-	if (s->wanted)
-		fprintf(f, " %6.1f%%", 100 * score_ratio(s->found, s->wanted));
-	else
-		fprintf(f, " %7s", "-");
-	fprintf(f, " %6.2f", score_ratio(s->extra, s->traces));
-	if (s->judged)
-		fprintf(f, " %8.1f%% %5.2f %5.1f%%", 100 * score_ratio(s->covered, s->judged),
-			sqrt(s->z2 / s->judged), 100 * score_ratio(s->timely, s->judged));
+	fprintf(f, "%-30s %7u", s->family, s->wanted);
+	score_part(f, 7, s->found, s->wanted);
+	fprintf(f, " %6.2f", (double)s->extra / s->traces);
+	score_part(f, 8, s->covered, s->judged);
+	score_part(f, 8, s->timely, s->judged);
 	fputc('\n', f);
 }
 

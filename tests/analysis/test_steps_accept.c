@@ -37,7 +37,7 @@ static int run(const struct gen_family *f, unsigned seeds, struct score *s)
 
 static void judge(const struct gen_family *f, const struct score *s)
 {
-	double covered = score_ratio(s->covered, s->judged);
+	double covered = s->judged ? (double)s->covered / s->judged : 1;
 
 	if (s->wanted && (double)s->found < 0.99 * s->wanted)
 		fail_msg("%s: %u of %u found", f->name, s->found, s->wanted);
