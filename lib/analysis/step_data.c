@@ -86,7 +86,7 @@ static void take(struct ww_step_data *d, const struct ww_step_input *in)
 		for (k = i; k <= last; k++)
 			sum += in->v[k] - d->centre;
 		d->first[d->n] = i;
-		d->t[d->n] = in->t[last];
+		d->t[d->n] = in->t[last] - d->origin;
 		d->lo[d->n] = in->lo ? in->lo[i] : in->t[i];
 		d->hi[d->n] = in->hi ? in->hi[last] : in->t[last];
 		d->v[d->n] = sum / (double)b;
@@ -107,6 +107,7 @@ int ww_step_data_init(struct ww_step_data *d, const struct ww_step_input *in, st
 	raw = usual_period(in);
 	d->block = ww_step_mains(in, raw, &d->mains_hz);
 	d->centre = usual(in->v, in->n);
+	d->origin = in->n ? in->t[0] : 0;
 	if (allocate(d, in->n / d->block + 1) < 0)
 		return ww_fail_nomem(err);
 	take(d, in);

@@ -17,6 +17,11 @@ struct gather {
 	size_t first, chain; /* changes of the latest event: first, and last of a row */
 };
 
+static double mark(const struct gather *g, size_t m)
+{
+	return g->marker[m] - g->d->origin;
+}
+
 static size_t end_of(const struct gather *g, size_t k)
 {
 	return k + 1 < g->f->changes ? g->f->change[k + 1] : g->d->n;
@@ -26,21 +31,19 @@ static size_t end_of(const struct gather *g, size_t k)
 static void own_mark(struct gather *g, double t)
 {
 	g->own = false;
-	for (; g->next_marker < g->markers && g->marker[g->next_marker] <= t; g->next_marker++)
-		g->own = t - g->marker[g->next_marker] <= WW_MATCH_LATE_S;
+	for (; g->next_marker < g->markers && mark(g, g->next_marker) <= t; g->next_marker++)
+		g->own = t - mark(g, g->next_marker) <= WW_MATCH_LATE_S;
 }
 
 /* Whether somebody marked another change between the event at t and reading `to`. */
 static bool marked(struct gather *g, double t, size_t to)
 {
-	const double *m = &g->marker[g->next_marker];
-
-	if (g->next_marker < g->markers && !g->own && *m <= t + WW_MATCH_EARLY_S) {
+	if (g->next_marker < g->markers && !g->own &&
+	    mark(g, g->next_marker) <= t + WW_MATCH_EARLY_S) {
 		g->own = true;
 		g->next_marker++;
-		m++;
 	}
-	return g->next_marker < g->markers && *m < g->d->t[to];
+	return g->next_marker < g->markers && mark(g, g->next_marker) < g->d->t[to];
 }
 
 /*
@@ -169,10 +172,10 @@ bool ww_step_together(struct ww_step_data *d, const double *marker, size_t marke
 	for (size_t k = 0; k < *bounds; k++) {
 		struct ww_step_bound *b = left ? &bound[left - 1] : NULL;
 
-		while (b && m < markers && marker[m] <= d->t[b->i])
+		while (b && m < markers && marker[m] - d->origin <= d->t[b->i])
 			m++;
 		if (b && d->t[bound[k].i] - d->t[last] <= WW_STEP_TOGETHER_S &&
-		    (m == markers || marker[m] > d->t[bound[k].i]))
+		    (m == markers || marker[m] - d->origin > d->t[bound[k].i]))
 			b->f = bound[k].f;
 		else
 			bound[left++] = bound[k];

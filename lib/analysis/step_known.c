@@ -133,20 +133,32 @@ static void side_level(const struct known *k, int which, double var, double s2, 
 	double q = k->r->block > 1 ? 0 : k->in->resolution, seen;
 
 	seen = sqrt(fmax(0, s->vv - (s->tt > 0 ? k->level->slope * s->tv : 0)) / fmax(1, s->n - 1));
-	*out = (struct ww_step_level){.n_eff = s->n / k->r->tau, .dof = dof};
+	*out = (struct ww_step_level){.n_eff = s->n, .dof = dof};
 	out->uQ = ww_quantiser_seen_u(q, s->n < 8 ? fmin(seen, sqrt(s2)) : seen);
 	out->uA = sqrt(var) * ww_step_student(dof);
 	out->u = hypot(out->uA, out->uQ);
 	out->undithered = out->uQ > 0.1 * q;
 }
 
+/* Whether a step without a slope leaves less than a slope without a step. */
+static bool step_alone(const struct side *a, const struct side *b)
+{
+	double w = a->n * b->n / (a->n + b->n), dt = b->t - a->t, dv = b->v - a->v,
+	       tt = a->tt + b->tt + w * dt * dt, tv = a->tv + b->tv + w * dt * dv;
+
+	if (!(a->tt + b->tt > 0))
+		return true;
+	return w * dv * dv > tv * tv / tt;
+}
+
 /* v = before + step (after) + slope t: normal equations about each side's means. */
 static void solve(struct known *k, double t, struct ww_step_event *e)
 {
 	const struct side *a = &k->side[0], *b = &k->side[1];
-	bool sloped = k->level->shape == WW_LEVEL_LINE;
-	double tt = a->tt + b->tt, g = sloped && tt > 0 ? (a->tv + b->tv) / tt : 0, rss, s2, dof,
-	       apart = b->t - a->t, va, vb, floor = k->in->resolution / sqrt(12);
+	bool sloped = k->level->shape == WW_LEVEL_LINE && !step_alone(a, b);
+	double tt = a->tt + b->tt, g = sloped ? (a->tv + b->tv) / tt : 0, rss, s2, dof,
+	       apart = b->t - a->t, va, vb, floor = k->in->resolution / sqrt(12),
+	       tau = (double)k->level->used / (double)k->r->block / k->level->n_eff;
 	struct ww_step_data d = {.q = k->r->block > 1 ? 0 : k->in->resolution,
 				 .gain = k->in->acc_rel > 0 ? k->in->acc_rel : 0};
 	struct ww_step_level la, lb;
@@ -156,17 +168,17 @@ static void solve(struct known *k, double t, struct ww_step_event *e)
 	s2 = fmax(0, rss) / fmax(1, dof);
 	if (dof < 8)
 		s2 = (s2 * dof + 8 * k->level->sigma * k->level->sigma) / (dof + 8);
-	s2 = fmax(s2, k->r->block > 1 ? 0 : floor * floor) * k->r->tau;
-	dof = fmax(1, (a->n + b->n) / k->r->tau - 2 - sloped);
+	s2 = fmax(s2, k->r->block > 1 ? 0 : floor * floor) * tau;
+	dof = fmax(1, (a->n + b->n) / tau - 2 - sloped);
 	e->before = a->v + g * (t - a->t);
 	e->after = b->v + g * (t - b->t);
 	e->delta = e->after - e->before;
 	va = s2 / a->n;
 	vb = s2 / b->n;
-	if (sloped && tt > 0)
+	if (sloped)
 		va += s2 * apart * apart / tt;
-	side_level(k, 0, va, s2 / k->r->tau, dof, &la);
-	side_level(k, 1, vb, s2 / k->r->tau, dof, &lb);
+	side_level(k, 0, va, s2 / tau, dof, &la);
+	side_level(k, 1, vb, s2 / tau, dof, &lb);
 	e->before_u = la.u;
 	e->after_u = lb.u;
 	e->uQ = hypot(la.uQ, lb.uQ);

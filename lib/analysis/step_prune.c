@@ -9,6 +9,7 @@
 
 #define FREEDOM 3.0   /* what each further parameter of a level must save */
 #define PASSING 100.0 /* variances: a transient beyond doubt */
+#define FEW	32.0  /* readings */
 #define NONE	SIZE_MAX
 
 struct prune {
@@ -100,9 +101,11 @@ static void judge(struct prune *p, size_t k)
 	vb = ww_step_fit_cov(b, tb, tb);
 	sa = a->s2;
 	sb = b->s2;
-	/* Few readings of a level between two codes may all show the same. */
-	if (delta < 1.5 * p->d->q)
-		sa = sb = fmax(sa, sb);
+	/* Few readings do not tell that they spread less than their neighbours do. */
+	if (a->n < FEW || delta < 1.5 * p->d->q)
+		sa = fmax(sa, sb);
+	if (b->n < FEW || delta < 1.5 * p->d->q)
+		sb = fmax(a->s2, sb);
 	u2 = a->tau * sa * va + b->tau * sb * vb;
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));

@@ -138,7 +138,7 @@ static void event_result(const struct ww_step_data *d, const struct ww_step_fit 
 	e->t_hi = d->hi[hi];
 	if (e->settled_i < hi)
 		e->settled_i = hi;
-	e->settled = fmax(d->t[e->settled_i], e->t_hi);
+	e->settled = fmax(d->t[e->settled_i] + d->origin, e->t_hi);
 	end = e->settled_i + 3 < lb->to ? e->settled_i + 3 : lb->to;
 	e->peak = peak(d, e, bound.i, end, s);
 	ww_step_judge(d, la, lb, e, WW_STEP_DETECTED);

@@ -20,8 +20,10 @@
 /* The readings as they are looked at: maybe averages over cycles of the mains. */
 struct ww_step_data {
 	size_t n;
-	double *t, *lo, *hi; /* s */
-	double *v;	     /* less centre */
+	double *t;	 /* s since origin, which is the first reading */
+	double *lo, *hi; /* s as they came */
+	double origin;
+	double *v; /* less centre */
 	uint8_t *hole;
 	uint8_t *out; /* 1: outlier, or between two levels: no part of a fit */
 	double centre;
