@@ -97,8 +97,8 @@ static void value_row(struct ww_grid *g, const char *measure, const char *name, 
 
 static void values(struct ww_str *s, const struct ww_compare *c)
 {
-	static const char *const head[] = {"measure", "of",   "runs",
-					   "failed",  "mean", "from run to run"};
+	static const char *const head[] = {"measure", "variant", "runs",
+					   "failed",  "mean",	 "from run to run"};
 	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 3};
 
 	ww_grid_head(&g, head);
