@@ -46,6 +46,24 @@ static void smallest(double *v, size_t n, size_t k)
 }
 
 /*
+ * The smallest square but none, where none is usual and others are not rare: a display
+ * whose step nobody told.
+ */
+static double least_step(const double *sq, size_t n)
+{
+	double least = INFINITY;
+	size_t none = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (sq[i] > 0)
+			least = fmin(least, sq[i]);
+		else
+			none++;
+	}
+	return 3 * none > n && 10 * none < 9 * n ? least : 0;
+}
+
+/*
  * Half the variance of the differences at a lag in [from, to), less those that stand
  * out of their median by what neither noise nor the display does; NaN: too few.
  */
@@ -71,7 +89,7 @@ static double lag_variance(const struct ww_step_data *d, size_t from, size_t to,
 	for (size_t i = 0; i < (n + 1) / 2; i++)
 		most = fmax(most, sq[i]);
 	/* The median of a squared standard normal variable is 0.4549. */
-	most = fmax(GROSS * GROSS * most / 0.4549, 6.25 * d->q * d->q);
+	most = fmax(GROSS * GROSS * most / 0.4549, 6.25 * fmax(d->q * d->q, least_step(sq, n)));
 	for (size_t i = 0; i < n; i++) {
 		if (sq[i] > most)
 			continue;
