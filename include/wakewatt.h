@@ -1355,9 +1355,10 @@ struct ww_comparison {
 	double brunner_munzel_p;   /**< NaN too where one set lies wholly above the other */
 	double shift, shift_ci[2]; /**< Hodges-Lehmann, and the interval of the rank test */
 	double cliffs_delta;	   /**< P(b > a) - P(b < a): -1 ... 1 */
-	double cohens_d;   /**< mean over standard deviation, of logarithms or differences */
-	double detectable; /**< the smallest relative difference that would have been seen */
-	double needed;	   /**< pairs (or runs of each) that would see half of it; NaN */
+	double cohens_d;       /**< mean over standard deviation, of logarithms or differences */
+	double detectable;     /**< the smallest relative difference that would have been seen */
+	double needed;	       /**< pairs (or runs of each) that would see half of it; NaN */
+	double detectable_abs; /**< that difference in `unit` */
 };
 
 /** Compare each variant with the base in each measure. */

@@ -206,6 +206,7 @@ static void clear(struct ww_comparison *r)
 		.cohens_d = NAN,
 		.detectable = NAN,
 		.needed = NAN,
+		.detectable_abs = NAN,
 	};
 }
 

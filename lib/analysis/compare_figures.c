@@ -131,16 +131,18 @@ static void by_differences(const struct ww_samples2 *s, const struct ww_mean_tes
 }
 
 static void difference(const struct ww_mean_test *t, const struct ww_compare_meter *m, double conf,
-		       struct ww_comparison *r)
+		       double power, struct ww_comparison *r)
 {
-	double u = hypot(meter_u(m, r, 1, 1), rounding_u(r, m->resolution, 1, 1)), k;
+	double u = hypot(meter_u(m, r, 1, 1), rounding_u(r, m->resolution, 1, 1)), k, df;
 
 	r->difference = (struct ww_quantity){t->value, hypot(t->se, u)};
 	if (!(r->difference.u > 0)) {
 		r->difference.u = NAN;
 		return;
 	}
-	k = ww_student_quantile((1 + conf) / 2, effective(t->se, t->df, u));
+	df = effective(t->se, t->df, u);
+	k = ww_student_quantile((1 + conf) / 2, df);
+	r->detectable_abs = ww_detectable(r->difference.u, df, conf, power);
 	r->difference_ci[0] = t->value - k * r->difference.u;
 	r->difference_ci[1] = t->value + k * r->difference.u;
 }
@@ -220,7 +222,7 @@ int ww_compare_figures(const struct ww_samples2 *s, const struct ww_compare_mete
 		rc = mean_test(s, logs, &t);
 	if (rc < 0)
 		return rc;
-	difference(&plain, m, conf, r);
+	difference(&plain, m, conf, power, r);
 	r->method = logs	? s->paired ? WW_COMPARE_PAIRED_LOG : WW_COMPARE_WELCH_LOG
 		    : s->paired ? WW_COMPARE_PAIRED
 				: WW_COMPARE_WELCH;

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* Robust standard deviations: among ten values of a normal one in a hundred sets has one. */
-#define FAR 6.0
 /* A warning that is wrong one time in a hundred. */
 #define SURE  0.01
 #define SHOWN 6
@@ -35,6 +33,23 @@ static double spread(double *v, size_t n, double *median)
 	return 1.4826 * ww_median(v, n);
 }
 
+/*
+ * Robust standard deviations that one in a hundred samples of a normal distribution
+ * passes: with few values the MAD is itself uncertain (200,000 samples of each size).
+ */
+static double far_limit(size_t n)
+{
+	static const struct {
+		size_t n;
+		double limit;
+	} most[] = {{30, 5}, {15, 6}, {10, 7}, {8, 8.5}, {6, 11}, {5, 19}};
+
+	for (size_t i = 0; i < WW_COUNTOF(most); i++)
+		if (n >= most[i].n)
+			return most[i].limit;
+	return INFINITY;
+}
+
 static int outliers(struct ww_compare *c, const struct ww_comparison *r, const char *who,
 		    const double *v, const double *when, size_t n)
 {
@@ -48,10 +63,10 @@ static int outliers(struct ww_compare *c, const struct ww_comparison *r, const c
 		copy[i] = v[i];
 	sd = spread(copy, n, &median);
 	free(copy);
-	if (n < 5 || !(sd > 0))
+	if (!(sd > 0))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		if (!(fabs(v[i] - median) > FAR * sd) || found++ >= SHOWN)
+		if (!(fabs(v[i] - median) > far_limit(n) * sd) || found++ >= SHOWN)
 			continue;
 		if (found == 1)
 			ww_str_addf(&s, "%s of %s: far from the others ", r->measure, who);
@@ -243,9 +258,8 @@ static void disagree(struct ww_compare *c, const struct ww_comparison *r,
 	least = s->paired ? exp2(1 - n) : 2 * exp(lgam(n + 1) + lgam(m + 1) - lgam(n + m + 1));
 	if (least > alpha)
 		ww_note(&c->notes,
-			"%s: so few runs that a test by ranks could never tell a difference: what "
-			"is said here rests on a normal scatter",
-			r->measure);
+			"so few runs that a test by ranks could never tell a difference: what is "
+			"said rests on a normal scatter");
 	else
 		ww_note(&c->notes,
 			"%s: the t-test and the test by ranks do not agree on %s and %s: the "

@@ -8,7 +8,7 @@
 enum measure { GROSS, ABOVE, TIME, POWER, GROSS_PER, ABOVE_PER, TIME_PER, MEASURES };
 
 static const char *const names[MEASURES] = {
-	"energy",	   "energy above baseline",	     "time",	      "mean power",
+	"energy",	   "energy above baseline",   "time",	       "mean power",
 	"energy per unit", "above baseline per unit", "time per unit",
 };
 

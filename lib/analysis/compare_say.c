@@ -97,6 +97,10 @@ static void no_difference(struct ww_str *s, const struct ww_comparison *r)
 		ww_str_add(s, "; one of ");
 		ww_str_fixed(s, 100 * r->detectable, decimals(20 * r->detectable));
 		ww_str_add(s, " % would have been");
+	} else if (isfinite(r->detectable_abs)) {
+		ww_str_add(s, "; one of ");
+		ww_str_fixed(s, r->detectable_abs, decimals(20 * r->detectable_abs));
+		ww_str_addf(s, "%s%s would have been", *r->unit ? " " : "", r->unit);
 	}
 }
 

@@ -144,6 +144,9 @@ static void ratio_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 		ww_str_fixed(&cell[6], 100 * r->detectable,
 			     ww_decimals_for(100 * r->detectable, 2));
 		ww_str_add(&cell[6], " %");
+	} else {
+		ww_put_quantity(&cell[6], (struct ww_quantity){r->detectable_abs, NAN}, r->unit,
+				ww_decimals_for(r->detectable_abs, 2));
 	}
 }
 
@@ -157,8 +160,7 @@ static void ratios(struct ww_str *s, const struct ww_compare *c)
 	ww_str_add(&conf, " %");
 	s->bad = s->bad || name.bad || conf.bad;
 	ww_grid_head(&g, (const char *const[]){"measure", "variant", name.p ? name.p : "",
-					       conf.p ? conf.p : "", "p", "p by ranks",
-					       "would be seen"});
+					       conf.p ? conf.p : "", "p", "p ranks", "seen from"});
 	for (size_t i = 0; i < c->rows; i++)
 		ratio_row(&g, c, i);
 	ww_str_add(s, "\n");
@@ -188,10 +190,8 @@ static void effect_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 
 static void effects(struct ww_str *s, const struct ww_compare *c)
 {
-	static const char *const head[] = {"measure",	 "variant",
-					   "difference", "Hodges-Lehmann",
-					   "interval",	 "Cliff's delta",
-					   "d"};
+	static const char *const head[] = {"measure",  "variant", "difference", "shift (HL)",
+					   "interval", "delta",	  "d"};
 	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 3};
 
 	ww_grid_head(&g, head);
@@ -298,6 +298,7 @@ static void json_row(struct ww_json *j, const struct ww_comparison *r, const cha
 	json_p(j, "p_holm", r->p_holm);
 	json_tests(j, r);
 	json_like(j, "would_be_seen", r->detectable, r->detectable);
+	json_like(j, "would_be_seen_abs", r->detectable_abs, r->detectable_abs);
 	ww_json_fixed(j, "runs_to_see_half", r->needed, 0);
 	ww_json_close(j, '}');
 }
