@@ -7,9 +7,9 @@
 #include "analysis/wall.h"
 #include "base/notes.h"
 
-#define WW_STANDBY_LONGEST_S 10800. /* no procedure goes on beyond 3 h */
-#define WW_STANDBY_STEP_S    60.    /* time between two tests of the same trace */
-#define WW_STANDBY_CYCLES    4	    /* whole ones that a mean and its slope need */
+#define WW_STANDBY_LONGEST_S 10800.0 /* no procedure goes on beyond 3 h */
+#define WW_STANDBY_STEP_S    60.0    /* time between two tests of the same trace */
+#define WW_STANDBY_CYCLES    4	     /* whole ones that a mean and its slope need */
 
 /* Readings since the mode was entered; averaged to 1 s where they come faster. */
 struct ww_standby_data {

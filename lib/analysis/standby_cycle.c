@@ -10,12 +10,12 @@
 #include <math.h>
 
 #define PI	3.14159265358979323846
-#define HOUR	3600.
-#define APART	6.  /* levels are two where they lie this many scatters apart */
+#define HOUR	3600.0
+#define APART	6.0 /* levels are two where they lie this many scatters apart */
 #define PEAK	0.6 /* autocorrelation that makes a period */
 #define PEAK2	0.4 /* and at twice the period, where that can be seen */
-#define PERIODS 3.  /* that must fit into the stretch, by autocorrelation */
-#define ENDED	2.  /* periods without a rise: the mode no longer cycles */
+#define PERIODS 3.0 /* that must fit into the stretch, by autocorrelation */
+#define ENDED	2.0 /* periods without a rise: the mode no longer cycles */
 
 /* ---- two levels ---- */
 

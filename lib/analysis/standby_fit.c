@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define HOUR	 3600.
+#define HOUR	 3600.0
 #define LAGS_MAX 400 /* readings; noise that lasts longer is a drift */
 
 size_t ww_standby_at(const struct ww_standby_data *d, double t)

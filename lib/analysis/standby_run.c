@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-#define HOUR	   3600.
-#define SAMPLING_S 900.	 /* edition 2, sampling: least length */
-#define WARM_UP_S  1800. /* edition 2, average reading and direct: before anything is read */
-#define COMPARE_S  600.	 /* least length of a comparison period, least time between readings */
-#define WITHIN_S   300.	 /* edition 1: within 5 % over this */
+#define HOUR	   3600.0
+#define SAMPLING_S 900.0  /* edition 2, sampling: least length */
+#define WARM_UP_S  1800.0 /* edition 2, average reading and direct: before anything is read */
+#define COMPARE_S  600.0  /* least length of a comparison period, least time between readings */
+#define WITHIN_S   300.0  /* edition 1: within 5 % over this */
 #define WITHIN	   0.05
-#define AFTER_S	   900. /* computer specification: from the log-in to the mean */
-#define MEAN_S	   300.
+#define AFTER_S	   900.0 /* computer specification: from the log-in to the mean */
+#define MEAN_S	   300.0
 
 double ww_standby_slope_limit(double watts)
 {

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define PADS	  5. /* least periods of the meter around a cycle */
-#define PADS_MOST 30.
+#define PADS	  5.0 /* least periods of the meter around a cycle */
+#define PADS_MOST 30.0
 #define PAUSE	  0.4 /* part of the idle time between cycles, where that is more */
 #define AWAKE	  0.3 /* part of the way from idle to asleep, within which it is idle */
 #define VARIED	  1.5 /* longest over shortest, from which the slope is trusted */
