@@ -2,7 +2,7 @@
 /*
  * What step detection promises, on traces made for it: nothing above the limits is
  * missed, nothing is found where nothing was switched, and the sizes are as sure as
- * they are said to be. `test_steps_accept --list [SEEDS]` prints each miss and a table,
+ * they are said to be. `test_steps_accept --list [SEEDS [FIRST]]` prints each miss and a table,
  * `--dump N SEED` a trace of family N.
  */
 #include "stepfamilies.h"
@@ -23,10 +23,10 @@
 
 static struct gen trace; /* large */
 
-static int run(const struct gen_family *f, unsigned seeds, struct score *s)
+static int run(const struct gen_family *f, unsigned seeds, unsigned first, struct score *s)
 {
 	for (unsigned k = 0; k < seeds * f->times; k++) {
-		gen_begin(&trace, FIRST_SEED + k, f->name);
+		gen_begin(&trace, first + k, f->name);
 		f->make(&trace);
 		gen_run(&trace);
 		if (score_trace(s, &trace) < 0)
@@ -60,19 +60,19 @@ static void test_family(void **state)
 	const struct gen_family *f = *state;
 	struct score s = {.family = f->name, .tell = stderr};
 
-	if (run(f, SEEDS, &s) < 0)
+	if (run(f, SEEDS, FIRST_SEED, &s) < 0)
 		fail_msg("%s: refused", f->name);
 	judge(f, &s);
 }
 
-static int list(unsigned seeds)
+static int list(unsigned seeds, unsigned first)
 {
 	struct score s[sizeof(gen_families) / sizeof(gen_families[0])];
 	size_t n = sizeof(s) / sizeof(s[0]);
 
 	for (size_t i = 0; i < n; i++) {
 		s[i] = (struct score){.family = gen_families[i].name, .tell = stdout};
-		if (run(&gen_families[i], seeds, &s[i]) < 0)
+		if (run(&gen_families[i], seeds, first, &s[i]) < 0)
 			return 1;
 	}
 	score_head(stdout);
@@ -100,7 +100,8 @@ int main(int argc, char **argv)
 	size_t n = sizeof(test) / sizeof(test[0]);
 
 	if (argc > 1 && strcmp(argv[1], "--list") == 0)
-		return list(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SEEDS);
+		return list(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SEEDS,
+			    argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : FIRST_SEED);
 	if (argc > 3 && strcmp(argv[1], "--dump") == 0)
 		return dump(argv[2], argv[3]);
 	for (size_t i = 0; i < n; i++)
