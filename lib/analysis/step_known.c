@@ -103,22 +103,41 @@ static const struct ww_step_level *level_at(const struct ww_step_input *in,
 	return lo < r->levels && in->t[r->level[lo].from] <= t ? &r->level[lo] : NULL;
 }
 
+/*
+ * Another mark may be another change: neither side reaches beyond it. One so near that
+ * it may mean the same change is left aside.
+ */
+static void between_marks(const struct ww_step_input *in, double t, double *begin, double *end)
+{
+	for (size_t k = 0; k < in->markers; k++) {
+		double m = in->marker[k];
+
+		if (m < t - WW_MATCH_LATE_S)
+			*begin = fmax(*begin, fmin(m + WW_MATCH_LATE_S, t - WW_MATCH_EARLY_S));
+		if (m > t + WW_MATCH_LATE_S)
+			*end = fmin(*end, m - WW_MATCH_EARLY_S);
+	}
+}
+
 /* A mark is set by hand, so that readings near it belong to neither side. */
 static int choose(struct known *k, double t, struct ww_error *err)
 {
 	const struct ww_step_input *in = k->in;
 	const struct ww_step_level *l = k->level;
 	struct side *a = &k->side[0], *b = &k->side[1];
-	double early, late;
+	double early, late, begin, end;
 
 	if (!l)
 		goto none;
-	early = fmin(WW_MATCH_EARLY_S, (t - in->t[l->from]) / 4);
-	late = fmin(WW_MATCH_LATE_S, (in->t[l->to - 1] - t) / 4);
-	a->from = l->from;
-	a->to = later(in->t, l->from, l->to, t - early);
+	begin = in->t[l->from];
+	end = in->t[l->to - 1];
+	between_marks(in, t, &begin, &end);
+	early = fmin(WW_MATCH_EARLY_S, (t - begin) / 4);
+	late = fmin(WW_MATCH_LATE_S, (end - t) / 4);
+	a->from = begin > in->t[l->from] ? later(in->t, l->from, l->to, begin) : l->from;
+	a->to = later(in->t, a->from, l->to, t - early);
 	b->from = later(in->t, a->to, l->to, t + late);
-	b->to = l->to;
+	b->to = later(in->t, b->from, l->to, end);
 	if (a->to - a->from < 2 * k->r->block || b->to - b->from < 2 * k->r->block)
 		goto none;
 	return 0;

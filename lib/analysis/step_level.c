@@ -9,7 +9,7 @@
 #define SLOWEST	   4.0 /* longest time constant, in parts of the level's length */
 #define GRID	   2.0 /* from one time constant to the next */
 #define SECTIONS   6
-#define LINE_COST 12.0	/* what a slope must gain, in variances */
+#define LINE_COST  12.0 /* what a slope must gain, in variances */
 #define CURVE_COST 10.0 /* and an exponential */
 
 /* A level as few points: early readings alone, later ones averaged. */

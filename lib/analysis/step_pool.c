@@ -53,7 +53,7 @@ void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bo
 		    bool odd, double *phi, double *tau)
 {
 	struct products p = {.levels = 0};
-	size_t stride = 1 + d->n / TOTAL;
+	size_t stride = 1 + d->n / TOTAL, lags;
 	double n, hac = 1, noise;
 
 	/* Every so manieth of many levels. */
@@ -77,13 +77,15 @@ void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bo
 		*phi = 0;
 	*phi = fmin(*phi, 0.98);
 	*tau = (1 + *phi) / (1 - *phi);
-	for (size_t k = 1; k <= LAGS; k++)
+	/* As many lags as so many readings tell (Newey & West 1987: some root of n). */
+	lags = (size_t)fmin(LAGS, 1.5 * cbrt(n));
+	for (size_t k = 1; k <= lags; k++)
 		if (p.n[k] > 0)
-			hac += 2 * (1 - (double)k / (LAGS + 1)) * p.sum[k] / p.n[k] /
+			hac += 2 * (1 - (double)k / (double)(lags + 1)) * p.sum[k] / p.n[k] /
 			       (p.sum[0] / p.n[0]);
 	/* The fits take this much of the sum. */
 	hac *= 1 + *tau * p.levels / n;
-	noise = sqrt(4.0 * LAGS / (3 * n));
-	if (hac > *tau * (1.1 + 2 * noise))
+	noise = sqrt(4.0 * (double)lags / (3 * n));
+	if (hac > *tau * (1.1 + 2.5 * noise))
 		*tau = hac;
 }
