@@ -46,11 +46,12 @@ struct ww_steps {
 /* Readings of a level from which `smallest` is told. */
 #define WW_STEPS_LEVEL_N 120
 
-/* Smallest change between two levels of n readings that passes the test of A.6. */
-double ww_steps_smallest(double sigma, double tau, size_t n_all, size_t n);
+/* Smallest change between two levels of standard uncertainty u that passes the test. */
+double ww_steps_smallest(double u, size_t n_all);
 
 /* steps_notes.c */
-/* Six digits, no exponent: "0.1", "50", "0.000001". buf of 350 holds any. */
+/* Six digits, an exponent only where nobody reads zeros: "0.1", "50", "0.000001". buf of 350 holds
+ * any. */
 void ww_steps_plain(char *buf, size_t n, double v);
 void ww_steps_remarks(struct ww_steps *s, const struct ww_series *x, const struct ww_step_result *r,
 		      const struct ww_steps_options *o, const struct ww_trace *t);

@@ -35,6 +35,10 @@ void ww_steps_plain(char *buf, size_t n, double v)
 	int d = a > 0 && isfinite(a) ? 5 - (int)floor(log10(a)) : 0;
 	char *end;
 
+	if (a >= 1e15 || (a > 0 && a < 1e-12)) {
+		ww_num_text(buf, n, v);
+		return;
+	}
 	ww_fixed_text(buf, n, v, d < 0 ? 0 : d > 12 ? 12 : d);
 	end = buf + strlen(buf);
 	while (strchr(buf, '.') && end[-1] == '0')
@@ -147,12 +151,12 @@ static void say_limit(struct ww_steps *s, double spike_s)
 			"the noise is too small to tell parts of the resolution of %s W: changes "
 			"of no more than that are unresolved, and given with bounds",
 			exact(s->resolution).t);
-	else if (isfinite(s->smallest))
+	else if (s->smallest > 1e-4)
 		ww_note(&s->notes,
 			"between two levels of %zu readings each, changes from %s W on would be "
 			"found (noise %s W); smaller ones may be there",
 			s->level_n, num(s->smallest).t, num(s->sigma).t);
-	else if (s->n)
+	else if (!isfinite(s->smallest) && s->n)
 		ww_note(&s->notes, "too few readings to say which changes would be found");
 	if (s->n > 1)
 		ww_note(&s->notes, "what lasts %s or less is taken for a spike (--spike)",

@@ -196,38 +196,79 @@ static int put_levels(struct ww_steps *s, const struct ww_series *x, const struc
 	return 0;
 }
 
-double ww_steps_smallest(double sigma, double tau, size_t n_all, size_t n)
+double ww_steps_smallest(double u, size_t n_all)
 {
-	double limit = fmax(4, sqrt(2 * log((double)(n_all > 1 ? n_all : 2))));
-
-	return limit * sigma * sqrt(2 * tau / (double)(n ? n : 1));
+	return fmax(4, sqrt(2 * log((double)(n_all > 1 ? n_all : 2)))) * sqrt(2) * u;
 }
 
-/* Most of the time at levels whose means cannot tell parts of a count. */
-static bool undithered(const struct ww_step_result *r)
-{
-	size_t with = 0, without = 0;
+/* A level's figure, and how many readings stand for it. */
+struct weighed {
+	double v;
+	double weight;
+};
 
-	for (size_t i = 0; i < r->levels; i++)
-		*(r->level[i].undithered ? &without : &with) += r->level[i].used;
-	return without > with;
+static int by_value(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+
+	return (x->v > y->v) - (x->v < y->v);
 }
 
-static void put_noise(struct ww_steps *s, const struct ww_step_result *r)
+static double weighed_median(struct weighed *w, size_t n)
 {
-	size_t n = s->n / 2 < WW_STEPS_LEVEL_N ? s->n / 2 : WW_STEPS_LEVEL_N;
-	double most = r->block > 1 ? (double)n / (double)r->block : (double)n;
+	double all = 0, sum = 0;
 
-	s->sigma = r->sigma;
+	for (size_t i = 0; i < n; i++)
+		all += w[i].weight;
+	qsort(w, n, sizeof(*w), by_value);
+	for (size_t i = 0; i < n; i++) {
+		sum += w[i].weight;
+		if (2 * sum >= all)
+			return w[i].v;
+	}
+	return NAN;
+}
+
+/*
+ * What limits detection at the usual level: its noise, and the uncertainty of the mean of
+ * level_n of its readings, as it scales from that of all of them.
+ */
+static int put_noise(struct ww_steps *s, const struct ww_step_result *r, struct ww_error *err)
+{
+	struct weighed *w = calloc(r->levels + 1, sizeof(*w));
+	size_t m = 0, without = 0, all = 0;
+
+	s->sigma = s->smallest = NAN;
 	s->tau = r->tau;
-	s->smallest = NAN;
-	s->level_n = (size_t)most;
-	if (s->n < 8 || !(r->sigma > 0) || most < 2)
-		return;
-	s->smallest = ww_steps_smallest(r->sigma, r->tau, s->n, s->level_n);
-	s->undithered = undithered(r);
-	if (s->undithered)
+	s->level_n = s->n / 2 < WW_STEPS_LEVEL_N ? s->n / 2 : WW_STEPS_LEVEL_N;
+	if (!w)
+		return ww_fail_nomem(err);
+	for (size_t i = 0; i < r->levels; i++) {
+		const struct ww_step_level *l = &r->level[i];
+
+		all += l->used;
+		without += l->undithered ? l->used : 0;
+		if (l->used > 2 && isfinite(l->sigma))
+			w[m++] = (struct weighed){l->sigma, (double)l->used};
+	}
+	s->sigma = weighed_median(w, m);
+	m = 0;
+	for (size_t i = 0; i < r->levels; i++) {
+		const struct ww_step_level *l = &r->level[i];
+
+		if (l->used > 2 && isfinite(l->uA))
+			w[m++] =
+				(struct weighed){l->uA * sqrt((double)l->used / (double)s->level_n),
+						 (double)l->used};
+	}
+	if (s->n >= 8)
+		s->smallest = ww_steps_smallest(weighed_median(w, m), s->n);
+	/* Most of the time at levels whose means cannot tell parts of a count. */
+	s->undithered = 2 * without > all;
+	if (s->undithered && s->n >= 8)
 		s->smallest = fmax(s->smallest, s->resolution);
+	free(w);
+	return 0;
 }
 
 static int find(struct ww_steps *s, struct input *k, const struct ww_steps_options *o,
@@ -249,8 +290,9 @@ static int find(struct ww_steps *s, struct input *k, const struct ww_steps_optio
 		rc = ww_curve_make(&s->curve, &k->x, CURVE_COLUMNS, err);
 	if (rc == 0)
 		rc = ww_cycling_find(k->r.event, k->r.events, 2 * s->period_s, &s->cycling, err);
+	if (rc == 0)
+		rc = put_noise(s, &k->r, err);
 	if (rc == 0) {
-		put_noise(s, &k->r);
 		ww_wall_read(&s->wall, t);
 		ww_steps_remarks(s, &k->x, &k->r, o, t);
 		rc = s->notes.bad ? ww_fail_nomem(err) : 0;
