@@ -99,7 +99,7 @@ static void no_difference(struct ww_str *s, const struct ww_comparison *r)
 		ww_str_add(s, " % would have been");
 	} else if (isfinite(r->detectable_abs)) {
 		ww_str_add(s, "; one of ");
-		ww_str_fixed(s, r->detectable_abs, decimals(20 * r->detectable_abs));
+		ww_str_fixed(s, r->detectable_abs, ww_decimals_for(r->detectable_abs, 3));
 		ww_str_addf(s, "%s%s would have been", *r->unit ? " " : "", r->unit);
 	}
 }
