@@ -82,12 +82,26 @@ static bool same_state(const struct ww_onoff_reading *a, const struct ww_onoff_r
 	return true;
 }
 
-/* The row of this file that holds the same state, read from the same display. */
+static bool all_off(const struct ww_onoff_reading *r)
+{
+	for (size_t i = 0; i < r->devices; i++)
+		if (r->on[i])
+			return false;
+	return true;
+}
+
+/*
+ * The row that holds the same state, read from the same display: of this file, or of any
+ * where nothing was on.
+ */
 static struct ww_attr_row *twin(struct ww_attribute *a, size_t from,
 				const struct ww_onoff_reading *r)
 {
-	for (size_t i = from; i < a->rows; i++)
-		if (!told(a->row[i].r) && same_state(a->row[i].r, r))
+	bool off = all_off(r) && !a->own_offsets;
+
+	for (size_t i = off ? 0 : from; i < a->rows; i++)
+		if (!told(a->row[i].r) && !a->file[a->row[i].file].trace &&
+		    (i < from ? all_off(a->row[i].r) : same_state(a->row[i].r, r)))
 			return &a->row[i];
 	return NULL;
 }
@@ -127,8 +141,6 @@ static void file_rows(struct ww_attribute *a, size_t file, bool merge)
 		row->y += delta / (double)row->n;
 		row->u += delta * (r->watts - row->y);
 	}
-	for (size_t i = from; i < a->rows; i++)
-		finish_row(&a->row[i], f->q);
 }
 
 int ww_attr_rows(struct ww_attribute *a, bool merge, struct ww_error *err)
@@ -142,6 +154,8 @@ int ww_attr_rows(struct ww_attribute *a, bool merge, struct ww_error *err)
 		return ww_fail_nomem(err);
 	for (size_t i = 0; i < a->files; i++)
 		file_rows(a, i, merge);
+	for (size_t i = 0; i < a->rows; i++)
+		finish_row(&a->row[i], a->file[a->row[i].file].q);
 	return 0;
 }
 

@@ -140,7 +140,7 @@ int ww_attr_fit(struct ww_attribute *a, struct ww_error *err)
 	if (a->priors)
 		rc = find_influence(a, err);
 	a->scale = misfit_scale(&a->fit);
-	info->chi2 = a->fit.chi2;
+	info->chi2 = a->fit.dof ? a->fit.chi2 : 0;
 	info->dof = a->fit.dof;
 	info->rank = a->fit.rank;
 	info->birge = a->fit.dof ? sqrt(a->fit.chi2 / (double)a->fit.dof) : (double)NAN;
