@@ -37,6 +37,9 @@ _wakewatt_value() {
 	--stream) echo 'jsonl binary' ;;
 	--per) echo 'openssl hdparm dd rsync nbench' ;;
 	--what) echo 'samples bytes events marks gaps' ;;
+	--chemistry) echo 'lead lifepo4 liion' ;;
+	--meters) echo 'one two' ;;
+	--table-unit) echo 'W VA' ;;
 	-b | --baud) echo '9600 19200 38400 57600 115200 230400 460800 921600' ;;
 	--for | --every | --spike | --period | --baseline | --asleep | --settle | --silence | --*-timeout)
 		echo '100ms 1s 10s 1m 5m 1h' ;;
