@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import unittest
 import xml.dom.minidom
 from html.parser import HTMLParser
 
@@ -254,6 +255,43 @@ class Report(Case):
         want = run("pwrlog", "steps", "-", stdin=data)
         env = dict(os.environ, LC_ALL="de_DE.UTF-8", TZ="Asia/Kolkata")
         self.assertEqual(run("pwrlog", "steps", "-", stdin=data, env=env), want)
+
+
+@unittest.skipUnless(os.environ.get("WW_RECORDINGS"), "no real recordings: set WW_RECORDINGS")
+class Recordings(Case):
+    """Meters of other people, where they lie: what one would say who looks at the picture."""
+
+    def steps(self, name, *options):
+        path = os.path.join(os.environ["WW_RECORDINGS"], name)
+        if not os.path.exists(path):
+            self.skipTest(name)
+        return js("pwrlog", "steps", "--json", *options, path)
+
+    def test_fridge(self):
+        report = self.steps("tracebase_Refrigerator_dev_D32131_2012.06.10.csv")
+        starts = [s for s in report["steps"] if s["before_W"]["value"] < 5
+                  and 60 < s["delta_W"]["value"] < 120]
+        stops = [s for s in report["steps"] if s["after_W"]["value"] < 5
+                 and -120 < s["delta_W"]["value"] < -60]
+        self.assertGreaterEqual(len(starts), 17)
+        self.assertLessEqual(len(starts), 20)
+        self.assertGreaterEqual(len(stops), 17)
+        self.assertLessEqual(len(stops), 20)
+        self.assertTrue(4700 < report["cycling"]["period_s"] < 4900, report["cycling"])
+        self.assertTrue(0.37 < report["cycling"]["on_part"] < 0.44, report["cycling"])
+
+    def test_washing_machine(self):
+        report = self.steps("tracebase_Washingmachine_dev_D338C9_2012.07.03.csv")
+        heats = [s for s in report["steps"] if abs(s["delta_W"]["value"]) > 1500]
+        self.assertEqual([s["delta_W"]["value"] > 0 for s in heats], [True, False] * 4)
+        for s in report["steps"]:
+            self.assertTrue(71000 < s["t_s"][0] < 77600, s)
+        self.assertLess(report["levels"][-1]["level_W"]["value"], 2)
+
+    def test_graphics_card(self):
+        report = self.steps("pmt_ad4000_nvml.log")
+        big = [s for s in report["steps"] if abs(s["delta_W"]["value"]) > 60]
+        self.assertEqual([s["label"] for s in big], ["start", "end"] * 4)
 
 
 class Tags(HTMLParser):
