@@ -209,11 +209,14 @@ static inline void gen_spikes(struct gen *g)
 	gen_plugs(g, 120);
 }
 
+/* u of a change is 0.5 W sqrt(9 * 2/150) = 0.17 W; the limit is ten of it. */
 static inline void gen_ar1(struct gen *g)
 {
 	g->meter.sigma = 0.5;
 	g->meter.phi = 0.8;
 	gen_plugs(g, 150);
+	for (size_t i = 0; i < g->changes; i++)
+		g->change[i].must = fabs(g->change[i].watts) >= 1.7;
 }
 
 static inline void gen_ar1_null(struct gen *g)

@@ -58,7 +58,7 @@ static void judge(const struct gen_family *f, const struct score *s)
 static void test_family(void **state)
 {
 	const struct gen_family *f = *state;
-	struct score s = {.family = f->name, .tell = stderr};
+	struct score s = {.family = f->name};
 
 	if (run(f, SEEDS, FIRST_SEED, &s) < 0)
 		fail_msg("%s: refused", f->name);
