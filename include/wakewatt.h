@@ -1406,7 +1406,7 @@ struct ww_standby_options {
 	int64_t from_ns;     /**< on the axis: when the mode was entered; 0: first record */
 	int64_t to_ns;	     /**< 0 or WW_TIME_MAX: to the last */
 	int32_t procedure;   /**< enum ww_standby_procedure */
-	int32_t reserved;
+	int32_t cyclic;	     /**< 1: the mode is known to cycle: nothing counts before whole ones */
 	double limit_watts;  /**< limit to be compared with */
 	double crest;	     /**< crest factor of the current */
 	double power_factor; /**< 0..1 */

@@ -24,6 +24,7 @@ static const char help[] =
 	"  --edition N           2 (default) or 1\n"
 	"  --method NAME         of edition 2: sampling (default), average or direct\n"
 	"  --energystar          15 min after log-in (--from), mean of 5 min\n"
+	"  --cyclic              the mode is known to cycle: wait for whole cycles\n"
 	"  --limit W             a limit to compare with\n"
 	"  --accuracy A          of the meter: 0.1%+0.005W, 0.5% or 0.02W\n"
 	"  --crest X             crest factor of the current\n"
@@ -36,7 +37,8 @@ static const char help[] =
 	"  --for DUR             end after this time (default 3h)\n"
 	"  --every DUR           time between readings, where the meter can be told\n"
 	"  --json                as JSON\n"
-	"  --help                this text\n";
+	"  --help                this text\n"
+	"\n" TOOL_IMPORT_HELP;
 
 struct job {
 	struct ww_standby_options o;
@@ -125,11 +127,12 @@ static bool method(const char *text, struct job *j)
 }
 
 enum { EDITION = 256, METHOD, ENERGYSTAR, LIMIT, ACCURACY, CREST, PF, SUPPLY, AMBIENT, CHANNEL };
-enum { FROM = 512, TO, BETWEEN, FOR, EVERY, JSON };
+enum { FROM = 512, TO, BETWEEN, FOR, EVERY, JSON, CYCLIC };
 
 static const struct option options[] = {{"edition", required_argument, NULL, EDITION},
 					{"method", required_argument, NULL, METHOD},
 					{"energystar", no_argument, NULL, ENERGYSTAR},
+					{"cyclic", no_argument, NULL, CYCLIC},
 					{"limit", required_argument, NULL, LIMIT},
 					{"accuracy", required_argument, NULL, ACCURACY},
 					{"crest", required_argument, NULL, CREST},
@@ -143,6 +146,7 @@ static const struct option options[] = {{"edition", required_argument, NULL, EDI
 					{"for", required_argument, NULL, FOR},
 					{"every", required_argument, NULL, EVERY},
 					{"json", no_argument, NULL, JSON},
+					TOOL_IMPORT_OPTIONS,
 					{"help", no_argument, NULL, 'h'},
 					{NULL, 0, NULL, 0}};
 
@@ -197,6 +201,9 @@ static bool take(int c, char *arg, struct job *j)
 		return recording_duration("every", arg, &j->every_ns);
 	case JSON:
 		j->form = WW_REPORT_JSON;
+		return true;
+	case CYCLIC:
+		j->o.cyclic = 1;
 		return true;
 	case 'm':
 		if (j->meter)
@@ -354,6 +361,12 @@ int pwrlog_standby(int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, ":hm:o:", options, NULL)) != -1) {
+		int im = tool_import_option(c);
+
+		if (im < 0)
+			return TOOL_USAGE;
+		if (im)
+			continue;
 		if (c == 'h')
 			return fputs(help, stdout) < 0 ? TOOL_FAILED : TOOL_OK;
 		if (c == '?' || c == ':')

@@ -36,7 +36,8 @@ static const char help[] =
 	"  --json                as JSON\n"
 	"  --help                this text\n"
 	"\n"
-	"TRACE, of resumetime or of pwrlog, gives what the options do not.\n";
+	"TRACE, of resumetime or of pwrlog, gives what the options do not.\n"
+	"\n" TOOL_IMPORT_HELP;
 
 struct job {
 	struct ww_suspend_options o;
@@ -195,6 +196,8 @@ static int take_trace(struct job *j, const char *path)
 	struct ww_trace *t = NULL;
 	int rc = tool_open_trace(path, &t);
 
+	if (rc == 0)
+		tool_say_import(t);
 	if (rc == 0 && ww_suspend_fit(t, j->channel, &f, &err) < 0)
 		rc = tool_fail(&err);
 	ww_trace_close(t);
@@ -239,6 +242,7 @@ static const struct option options[] = {{"idle", required_argument, NULL, IDLE},
 					{"ratio", required_argument, NULL, RATIO},
 					{"channel", required_argument, NULL, CHANNEL},
 					{"json", no_argument, NULL, JSON},
+					TOOL_IMPORT_OPTIONS,
 					{"help", no_argument, NULL, 'h'},
 					{NULL, 0, NULL, 0}};
 
@@ -316,6 +320,12 @@ int pwrlog_suspend_model(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		int im = tool_import_option(c);
+
+		if (im < 0)
+			return TOOL_USAGE;
+		if (im)
+			continue;
 		if (c == 'h')
 			return fputs(help, stdout) < 0 ? TOOL_FAILED : TOOL_OK;
 		if (c == '?' || c == ':')

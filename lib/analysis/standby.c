@@ -101,6 +101,7 @@ static int take_options(struct ww_standby_options *o, const struct ww_standby_op
 			struct ww_error *err)
 {
 	o->procedure = WW_OPT(opt, procedure, 0);
+	o->cyclic = WW_OPT(opt, cyclic, 0);
 	o->limit_watts = WW_OPT(opt, limit_watts, 0);
 	o->crest = WW_OPT(opt, crest, 0);
 	o->power_factor = WW_OPT(opt, power_factor, 0);
@@ -152,6 +153,8 @@ int ww_standby_new(struct ww_trace *t, const struct ww_standby_options *opt,
 	if (rc == 0) {
 		start(s);
 		ww_wall_read(&s->wall, t);
+		for (size_t i = 0; ww_import_note(t, i); i++)
+			ww_note(&s->notes, "import: %s", ww_import_note(t, i));
 		rc = read_data(s, &d, t, opt, err);
 	}
 	if (rc == 0)
@@ -160,6 +163,8 @@ int ww_standby_new(struct ww_trace *t, const struct ww_standby_options *opt,
 		/* Of the line's own stretch; supply and crest are taken over the same. */
 		s->r.from_s = d.begin + s->fit.from;
 		s->r.to_s = d.begin + fmin(s->fit.to, d.length);
+		if (!s->cycle.found)
+			ww_standby_find_cycles(&d, 0, d.t[d.n - 1], &s->later);
 		rc = ww_standby_surroundings(s, t, err);
 	}
 	if (rc == 0)

@@ -292,10 +292,11 @@ static void fit_means(struct ww_standby_fit *f, const double *x, const double *y
 		sxx += (x[i] - mx) * (x[i] - mx);
 		sxy += (x[i] - mx) * (y[i] - my);
 	}
-	f->slope = m > 1 ? sxy / sxx * HOUR : NAN;
+	/* Two means lie on a line whatever they are. */
+	f->slope = m > 2 ? sxy / sxx * HOUR : (double)NAN;
 	f->dof = (double)m - 2;
 	for (size_t i = 0; i < m; i++)
-		ss += pow(y[i] - my - (m > 1 ? f->slope / HOUR * (x[i] - mx) : 0), 2);
+		ss += pow(y[i] - my - (m > 2 ? f->slope / HOUR * (x[i] - mx) : 0), 2);
 	f->s = m > 2 ? sqrt(ss / f->dof) : NAN;
 	f->u_noise = m > 2 ? ww_standby_widen(f->s / sqrt((double)m), f->dof) : NAN;
 	f->u_slope = m > 2 ? ww_standby_widen(f->s / sqrt(sxx) * HOUR, f->dof) : NAN;

@@ -21,10 +21,9 @@ static void on_stability(struct ww_standby *s)
 	number(b, sizeof(b), 2 * r->slope.u * 1000);
 	if (r->verdict == WW_STANDBY_NOT_RESOLVED && s->cycle.found)
 		ww_note(&s->notes,
-			"%llu whole cycles are too few to tell a slope (%d are needed, that "
-			"agree): "
-			"record longer",
-			(unsigned long long)r->cycles, WW_STANDBY_CYCLES);
+			"the mean of whole cycles needs %d of them, so much alike that their "
+			"slope shows: record longer",
+			WW_STANDBY_CYCLES);
 	else if (r->verdict == WW_STANDBY_NOT_RESOLVED && isfinite(r->slope.u))
 		ww_note(&s->notes,
 			"whether the slope keeps its limit of %s mW/h these readings cannot tell: "
@@ -58,6 +57,17 @@ static void on_cycles(struct ww_standby *s)
 	const struct ww_standby_cycle *c = &s->cycle;
 	char p[350], spread[350], swing[350];
 
+	if (s->later.found) {
+		number(p, sizeof(p), s->later.period);
+		number(swing, sizeof(swing), s->later.swing);
+		ww_note(&s->notes,
+			"seen as a whole, this stretch cycles every %s s by %s W: if that belongs "
+			"to "
+			"the mode, its mean is that of whole cycles (--cyclic)",
+			p, swing);
+	}
+	if (!c->found && s->opt.cyclic)
+		ww_note(&s->notes, "said to cycle, but no cycles were seen: record longer");
 	if (!c->found)
 		return;
 	number(p, sizeof(p), c->period);

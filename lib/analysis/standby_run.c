@@ -52,6 +52,9 @@ static int on_slope(struct ww_standby *s, const struct ww_standby_fit *f, double
 static int by_cycles(struct ww_standby *s, struct ww_standby_data *d, double from, double to)
 {
 	ww_standby_find_cycles(d, from, to, &s->cycle);
+	if (!s->cycle.found && s->opt.cyclic)
+		return ww_standby_line(d, from, to, &s->fit) ? WW_STANDBY_NOT_RESOLVED
+							     : WW_STANDBY_TOO_SHORT;
 	if (!s->cycle.found)
 		return -1;
 	if (!ww_standby_by_cycles(d, from, to, &s->cycle, &s->fit)) {
@@ -108,18 +111,29 @@ static int test_average(struct ww_standby *s, struct ww_standby_data *d, double 
 	return on_slope(s, &s->fit, to);
 }
 
-/* Verdict of the tests at first, first + 1 min, ... until stable, 3 h or the end. */
+/*
+ * Length of the next test after one of `to`: a minute more. A mode with cycles is
+ * looked at beyond 3 h too, a quarter of a cycle at a time, until enough are whole.
+ */
+static double longer(const struct ww_standby *s, double to)
+{
+	double more = WW_STANDBY_STEP_S;
+
+	if (to + more <= WW_STANDBY_LONGEST_S)
+		return to + more;
+	if (s->cycle.found)
+		return to + fmax(more, more * ceil(s->cycle.period / 4 / more));
+	return s->opt.cyclic ? to + 15 * more : INFINITY;
+}
+
+/* Verdict of the tests, longer and longer, until stable, 3 h or the end. */
 static void until_stable(struct ww_standby *s, struct ww_standby_data *d, double first,
 			 int (*test)(struct ww_standby *, struct ww_standby_data *, double))
 {
 	struct ww_standby_result *r = &s->r;
 
 	r->verdict = WW_STANDBY_TOO_SHORT;
-	for (int i = 0;; i++) {
-		double to = first + i * WW_STANDBY_STEP_S;
-
-		if (to > WW_STANDBY_LONGEST_S || !reaches(d, to))
-			return;
+	for (double to = first; isfinite(to) && reaches(d, to); to = longer(s, to)) {
 		r->verdict = test(s, d, to);
 		r->tested_s = to;
 		if (r->verdict == WW_STANDBY_STABLE)

@@ -249,6 +249,32 @@ static void test_shapes(void **state)
 	}
 }
 
+/* Cycles of 50 min: 3 h hold too few, and it goes on. */
+static void test_long_cycles(void **state)
+{
+	struct ww_standby *s;
+	const struct ww_standby_result *r;
+
+	(void)state;
+	seed = 2;
+	for (size_t i = 0; i < 9000; i++)
+		v[i] = 20 + 0.1 * normal() + (i % 600 < 200 ? 60 : 0);
+	/* It begins with 1000 s of one level, which is all that is known after 15 min ... */
+	s = judged(9000, 5, 0.01, (struct ww_standby_options){0});
+	r = ww_standby_get(s);
+	assert_true(r->tested_s == 900 && r->verdict == WW_STANDBY_STABLE);
+	assert_true(noted(s, "cycles every 3000 s"));
+	ww_standby_free(s);
+	s = judged(9000, 5, 0.01, (struct ww_standby_options){.cyclic = 1});
+	r = ww_standby_get(s);
+	assert_true(r->tested_s > 10800);
+	assert_int_equal(r->verdict, WW_STANDBY_STABLE);
+	assert_true(fabs(r->period_s - 3000) < 5);
+	assert_true(r->cycles >= WW_STANDBY_CYCLES);
+	assert_true(fabs(r->watts.value - 40) < 2 * r->watts.u + 0.02);
+	ww_standby_free(s);
+}
+
 /* What does not cycle is not said to: noise, slow noise, decays, one step, a coarse display. */
 static void test_no_cycles(void **state)
 {
@@ -425,13 +451,13 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mcr),	  cmocka_unit_test(test_coarse),
-		cmocka_unit_test(test_edition1),  cmocka_unit_test(test_energystar),
-		cmocka_unit_test(test_average),	  cmocka_unit_test(test_direct),
-		cmocka_unit_test(test_fast),	  cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_no_cycles), cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_beside),	  cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mcr),	    cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_edition1),    cmocka_unit_test(test_energystar),
+		cmocka_unit_test(test_average),	    cmocka_unit_test(test_direct),
+		cmocka_unit_test(test_fast),	    cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_long_cycles), cmocka_unit_test(test_no_cycles),
+		cmocka_unit_test(test_coverage),    cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_growing),	    cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
