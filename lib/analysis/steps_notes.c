@@ -69,7 +69,7 @@ static struct num span(double s)
 	size_t u = 0;
 	struct num n;
 
-	while (fabs(s) < units[u].least)
+	while (fabs(s) < units[u].least && !(s == 0 && units[u].seconds == 1))
 		u++;
 	n = num(s / units[u].seconds);
 	strncat(n.t, units[u].name, sizeof(n.t) - strlen(n.t) - 1);
@@ -105,7 +105,7 @@ static void say_accuracy(struct ww_steps *s, const struct ww_series *x)
 	ww_note(&s->notes,
 		"u of a change holds the maker's bound of the gain, %s %% of the change; u of a "
 		"level holds no accuracy of the meter: add the maker's %s W + %s %%, at %s W "
-		"+-%s W",
+		"\xc2\xb1%s W",
 		exact(g * 100).t, exact(a).t, exact(g * 100).t, num(most).t, num(a + g * most).t);
 }
 
@@ -170,7 +170,8 @@ static void say_cycling(struct ww_steps *s)
 	if (c->cycles == 0)
 		return;
 	ww_note(&s->notes,
-		"a load of about %s W switches on and off by itself: %zu cycles of %s (+-%s) from "
+		"a load of about %s W switches on and off by itself: %zu cycles of %s (\xc2\xb1%s) "
+		"from "
 		"%s to %s s, on for %s %% of the time",
 		num(c->on).t, c->cycles, span(c->period).t, span(c->spread).t, num(c->from).t,
 		num(c->to).t, num(c->duty * 100).t);

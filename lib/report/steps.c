@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LABEL_MOST 20 /* characters of a label in the table */
+#define WIDTH 80
+/* characters of a label in the table */
+#define LABEL_MOST  20
+#define LABEL_LEAST 10
 
 static const char *const state_name[] = {[WW_STEP_DETECTED] = "detected",
 					 [WW_STEP_KNOWN_TIME] = "known-time",
@@ -19,17 +22,21 @@ const char *ww_steps_state(int state)
 	return state >= 0 && (size_t)state < WW_COUNTOF(state_name) ? state_name[state] : "unknown";
 }
 
+/* Rounded outwards: what is surely within the bounds stays so. */
 void ww_steps_put_time(struct ww_str *s, const struct ww_steps *st, size_t i)
 {
 	const struct ww_step_when *w = &st->when[i];
-	double width = w->t_hi - w->t_lo, w1 = fmax(width, st->period_s / 2);
-	int d = w1 >= 10 ? 0 : w1 >= 0.2 ? 1 : w1 >= 0.02 ? 2 : w1 >= 0.002 ? 3 : 4;
+	double width = w->t_hi - w->t_lo, w1 = fmax(width, st->period_s / 2), p;
+	int d = w1 >= 0.95 ? 0 : w1 >= 0.095 ? 1 : w1 >= 0.0095 ? 2 : w1 >= 0.00095 ? 3 : 4;
 
-	ww_str_fixed(s, w->t_lo, d);
-	if (width * pow(10, d) < 0.5)
+	p = pow(10, d);
+	if (width * p < 1e-3) {
+		ww_str_fixed(s, w->t_lo, d ? d : 1);
 		return;
+	}
+	ww_str_fixed(s, floor(w->t_lo * p + 1e-3) / p, d);
 	ww_str_add(s, "..");
-	ww_str_fixed(s, w->t_hi, d);
+	ww_str_fixed(s, ceil(w->t_hi * p - 1e-3) / p, d);
 }
 
 void ww_steps_put_clock(struct ww_str *s, const struct ww_steps *st, double t)
@@ -122,12 +129,12 @@ void ww_steps_put_legend(struct ww_str *s, const struct ww_steps *st)
 
 enum { TIME, CLOCK, LABEL, CHANGE, BEFORE, AFTER, SETTLED, STATE, COLUMNS };
 
-static void put_label(struct ww_str *s, const char *label)
+static void put_label(struct ww_str *s, const char *label, size_t most)
 {
 	const unsigned char *p = (const unsigned char *)label;
 	size_t left = strlen(label), n = 0;
 
-	for (; left && n < LABEL_MOST; n++) {
+	for (; left && n < most; n++) {
 		size_t len = ww_utf8_len(p, left);
 
 		/* A terminal is not told what to do by a label. */
@@ -144,55 +151,89 @@ static void put_label(struct ww_str *s, const char *label)
 		ww_str_add(s, "\xe2\x80\xa6");
 }
 
-static void text_row(struct ww_str *cell, const struct ww_steps *st, size_t i)
+/* What is left out where a line would be longer than a terminal is wide. */
+enum { ALL, NO_SETTLED, NO_CLOCK, SHORT_LABELS, THRIFTS };
+
+static void text_row(struct ww_str *cell, const struct ww_steps *st, size_t i, int thrift)
 {
 	const struct ww_step *p = &st->step[i];
 
 	ww_steps_put_time(&cell[TIME], st, i);
-	if (st->t_hi - st->t_lo >= 600)
+	if (st->t_hi - st->t_lo >= 600 && thrift < NO_CLOCK)
 		ww_steps_put_clock(&cell[CLOCK], st, (st->when[i].t_lo + st->when[i].t_hi) / 2);
-	put_label(&cell[LABEL], p->label);
+	put_label(&cell[LABEL], p->label, thrift < SHORT_LABELS ? LABEL_MOST : LABEL_LEAST);
 	ww_steps_put_change(&cell[CHANGE], p);
 	put_value(&cell[BEFORE], p->before.value, p->delta.u, false);
 	put_value(&cell[AFTER], p->after.value, p->delta.u, false);
-	ww_steps_put_settled(&cell[SETTLED], st, i);
+	if (thrift < NO_SETTLED)
+		ww_steps_put_settled(&cell[SETTLED], st, i);
 	if (p->state != WW_STEP_DETECTED)
 		ww_str_add(&cell[STATE], ww_steps_state(p->state));
 }
 
-static void text_report(struct ww_str *s, const struct ww_steps *st)
+static void put_table(struct ww_str *s, const struct ww_steps *st, int thrift)
 {
 	static const char *const head[COLUMNS] = {"time, s", "clock", "label",	    "change, W",
 						  "before",  "after", "settled in", "state"};
 	struct ww_grid g = {.columns = COLUMNS, .left = 1U << LABEL | 1U << STATE};
-	struct ww_str line = {0};
 
-	ww_put_start(s, &st->wall);
-	ww_steps_put_summary(&line, st);
-	ww_put_wrapped(s, line.p ? line.p : "", 2, 80);
-	s->bad = s->bad || line.bad;
-	ww_str_reset(&line);
 	ww_grid_head(&g, head);
 	for (size_t i = 0; i < st->steps; i++) {
 		struct ww_str *cell = ww_grid_row(&g);
 
 		if (cell)
-			text_row(cell, st, i);
+			text_row(cell, st, i, thrift);
 	}
-	if (st->steps)
-		ww_str_add(s, "\n");
 	ww_grid_print(s, &g);
+}
+
+static size_t widest(const char *text)
+{
+	size_t most = 0, n = 0;
+
+	for (; *text; text++) {
+		n = *text == '\n' ? 0 : n + (((unsigned char)*text & 0xc0) != 0x80);
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* The fullest table that fits. */
+static void text_table(struct ww_str *s, const struct ww_steps *st)
+{
+	struct ww_str table = {0};
+
+	for (int thrift = ALL; thrift < THRIFTS; thrift++) {
+		ww_str_reset(&table);
+		put_table(&table, st, thrift);
+		if (table.bad || widest(table.n ? table.p : "") <= WIDTH)
+			break;
+	}
+	ww_str_add(s, "\n");
+	ww_str_add(s, table.n ? table.p : "");
+	s->bad = s->bad || table.bad;
+	ww_str_free(&table);
+}
+
+static void text_report(struct ww_str *s, const struct ww_steps *st)
+{
+	struct ww_str line = {0};
+
+	ww_put_start(s, &st->wall);
+	ww_steps_put_summary(&line, st);
+	ww_put_wrapped(s, line.p ? line.p : "", 2, WIDTH);
+	s->bad = s->bad || line.bad;
+	ww_str_reset(&line);
+	if (st->steps)
+		text_table(s, st);
+	ww_str_add(s, "\n");
 	if (st->steps) {
-		ww_str_add(s, "\n");
 		ww_steps_put_legend(&line, st);
-		ww_put_note(s, line.p ? line.p : "");
+		ww_put_note(s, line.n ? line.p : "");
 		s->bad = s->bad || line.bad;
 	}
-	for (size_t i = 0; i < st->notes.n; i++) {
-		if (i == 0 && !st->steps)
-			ww_str_add(s, "\n");
+	for (size_t i = 0; i < st->notes.n; i++)
 		ww_put_note(s, st->notes.note[i]);
-	}
 	ww_str_free(&line);
 }
 

@@ -166,11 +166,21 @@ class Report(Case):
         self.assertEqual(lines[3].split(), "time, s label change, W before after state".split())
         self.assertRegex(lines[4], r"^ +98\.\.116 +nothing +[+-]?0\.0\d+ ± 0\.0\d+ +\d+\.\d+ "
                                    r"+\d+\.\d+  known-time$")
-        self.assertRegex(lines[5], r"^299\.0\.\.300\.0 +lamp +\+2[45]\.\d+ ± 0\.0\d+ +"
+        self.assertRegex(lines[5], r"^299\.\.300 +lamp +\+2[45]\.\d+ ± 0\.0\d+ +"
                                    r"(9\.9|10\.0)\d* +3[45]\.\d+$")
         self.assertEqual(lines[6], "")
         self.assertTrue(all(len(line) <= 80 for line in lines))
         self.assertTrue(out.endswith("\n") and not out.endswith("\n\n"))
+
+    def test_width(self):
+        """A day with long labels and slow settling still fits a terminal."""
+        rows = [(i * 20, 10 + (25 if i % 900 >= 450 else 0) + 0.1 * (i * i % 3) +
+                 (9 * 0.9 ** (i % 450) if i % 900 >= 450 else 0)) for i in range(4000)]
+        marks = [(t * 20 - 10, "the second monitor in the corner, left") for t in range(450, 4000,
+                                                                                      450)]
+        _, out, _ = run("pwrlog", "steps", "-", stdin=stream(rows, marks=marks, wall=True))
+        self.assertIn("the second", out)
+        self.assertLessEqual(max(map(len, out.split("\n"))), 80, out)
 
     def test_none(self):
         code, out, err = run("pwrlog", "steps", "-", stdin=stream(toggles(120, 999)))
