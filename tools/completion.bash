@@ -33,7 +33,12 @@ _wakewatt_value() {
 		_wakewatt_ttys ;;
 	-t | --tty) _wakewatt_ttys ;;
 	--mode) echo 'stream reopen drain' ;;
-	-f | --format) [ "$2" = beat ] && echo 'stamped plain' || echo 'csv jsonl' ;;
+	-f | --format)
+		case $2 in
+		beat) echo 'stamped plain' ;;
+		export) echo 'csv jsonl' ;;
+		*) wwtrace import --list 2>/dev/null | sed 's/ .*//' ;;
+		esac ;;
 	--stream) echo 'jsonl binary' ;;
 	--per) echo 'openssl hdparm dd rsync nbench' ;;
 	--what) echo 'samples bytes events marks gaps' ;;
