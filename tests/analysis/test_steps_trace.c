@@ -186,7 +186,8 @@ static void test_gain(void **state)
 	assert_true(fabs(ww_steps_at(s, 0)->delta.u - hypot(0.25 / sqrt(3), 0.03)) < 0.01);
 	assert_true(ww_steps_at(s, 0)->after.u < 0.06);
 	assert_true(noted(s, "1 % of the change"));
-	assert_true(noted(s, "0.2 W + 1 %, at 35 W \xc2\xb10.55 W"));
+	assert_true(noted(s, "0.2 W + 1 %, at 35 W \xc2\xb1"
+			     "0.55 W"));
 	bench_end(&b, t);
 	ww_steps_free(s);
 }
