@@ -51,7 +51,7 @@ static void conf_text(struct ww_str *s, double conf)
 
 /* "B uses 1.2 % less; 95 %: 1.1-1.4 %" */
 static void differs(struct ww_str *s, const struct ww_comparison *r, const struct words *w,
-		    double conf)
+		    double conf, const char *base)
 {
 	bool less = r->verdict == WW_VERDICT_LESS;
 	double lo = r->ratio_ci[0], hi = r->ratio_ci[1];
@@ -61,14 +61,15 @@ static void differs(struct ww_str *s, const struct ww_comparison *r, const struc
 	if (r->ratio >= TIMES) {
 		d = decimals(hi - lo);
 		ww_str_fixed(s, r->ratio, d);
-		ww_str_addf(s, " %s; ", w->times);
+		ww_str_addf(s, " %s%s%s; ", w->times, base ? " as " : "", base ? base : "");
 		conf_text(s, conf);
 		range(s, lo, hi, d);
 		return;
 	}
 	d = decimals(100 * (hi - lo));
 	ww_str_fixed(s, 100 * fabs(r->ratio - 1), d);
-	ww_str_addf(s, " %% %s; ", less ? w->less : w->more);
+	ww_str_addf(s, " %% %s%s%s; ", less ? w->less : w->more, base ? " than " : "",
+		    base ? base : "");
 	conf_text(s, conf);
 	range(s, less ? 100 * (1 - hi) : 100 * (lo - 1), less ? 100 * (1 - lo) : 100 * (hi - 1), d);
 	ww_str_add(s, " %");
@@ -76,14 +77,15 @@ static void differs(struct ww_str *s, const struct ww_comparison *r, const struc
 
 /* Where there is no ratio: values around zero. */
 static void differs_plain(struct ww_str *s, const struct ww_comparison *r, const struct words *w,
-			  double conf)
+			  double conf, const char *base)
 {
 	int d = decimals(r->difference_ci[1] - r->difference_ci[0]);
 	double sign = r->verdict == WW_VERDICT_LESS ? -1 : 1;
 
 	ww_str_addf(s, "%s %s ", r->b, w->verb);
 	ww_str_fixed(s, fabs(r->difference.value), d);
-	ww_str_addf(s, "%s%s %s; ", *r->unit ? " " : "", r->unit, sign < 0 ? w->less : w->more);
+	ww_str_addf(s, "%s%s %s%s%s; ", *r->unit ? " " : "", r->unit, sign < 0 ? w->less : w->more,
+		    base ? " than " : "", base ? base : "");
 	conf_text(s, conf);
 	range(s, sign * r->difference_ci[0], sign * r->difference_ci[1], d);
 	if (*r->unit)
@@ -125,7 +127,8 @@ int ww_compare_say(struct ww_compare *c, size_t i)
 	switch (r->verdict) {
 	case WW_VERDICT_LESS:
 	case WW_VERDICT_MORE:
-		(isfinite(r->ratio_ci[0]) ? differs : differs_plain)(&s, r, &w, c->conf);
+		(isfinite(r->ratio_ci[0]) ? differs : differs_plain)(&s, r, &w, c->conf,
+								     c->variants > 1 ? r->a : NULL);
 		break;
 	case WW_VERDICT_SAME:
 		no_difference(&s, r);

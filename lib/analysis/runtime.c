@@ -46,6 +46,17 @@ static int alloc(struct ww_runtime *r, const struct ww_runtime_options *o)
 	return r->row && r->budget ? 0 : -ENOMEM;
 }
 
+/* A report in which nothing is known is an error, which says why. */
+static int something(struct ww_runtime_job *j)
+{
+	const struct ww_runtime *r = j->r;
+
+	for (size_t i = 0; i < r->rows; i++)
+		if (!isnan(r->row[i].minutes.value) || !isnan(r->row[i].bounds_min[0]))
+			return 0;
+	return r->rows ? ww_fail(j->err, -ENODATA, "%s", r->row[0].why) : 0;
+}
+
 static int all(struct ww_runtime_job *j)
 {
 	const struct ww_runtime_options *o = j->o;
@@ -71,6 +82,8 @@ static int all(struct ww_runtime_job *j)
 	if (rc == 0 && (!WW_OPT(o, table, NULL) || j->known.given[WW_IN_CAPACITY]))
 		rc = ww_runtime_needs(j);
 	r->wanted_h = j->known.in[WW_IN_HOURS];
+	if (rc == 0 && !r->has_need)
+		rc = something(j);
 	if (rc == 0 && r->rows == 0 && !r->has_need)
 		rc = ww_fail(
 			j->err, -EINVAL,

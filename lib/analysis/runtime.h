@@ -126,6 +126,7 @@ struct ww_runtime_job {
 	struct ww_battery battery; /* with the defaults of its chemistry */
 	struct ww_runtime_known known, sized;
 	bool implied; /* a measured runtime told the loss */
+	double watts; /* that the battery gave in it */
 };
 
 /* Defaults and checks. */

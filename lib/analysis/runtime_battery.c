@@ -140,8 +140,10 @@ static void extremes(struct ww_runtime_job *j, struct battery_ctx *x, struct ww_
 	e.in[WW_IN_EFFICIENCY] = w / implied;
 	e.in[WW_IN_OWN] = 0;
 	b = ww_battery_minutes(&e, load);
-	row->bounds_min[0] = fmin(a, b);
-	row->bounds_min[1] = fmax(a, b);
+	if (fabs(a - b) > 1e-9 * a) {
+		row->bounds_min[0] = fmin(a, b);
+		row->bounds_min[1] = fmax(a, b);
+	}
 }
 
 /* One runtime and no capacity: only what no battery can break. */
@@ -152,14 +154,14 @@ static void bounds_alone(struct ww_runtime_job *j, struct ww_runtime_case *row)
 	double other = t * pow(w / load, k);
 
 	row->load = load;
+	if (load == w) {
+		row->minutes = (struct ww_quantity){t, j->known.u[WW_IN_POINT_MIN]};
+		return;
+	}
 	row->bounds_min[0] = fmin(t, other);
 	row->bounds_min[1] = fmax(t, other);
-	if (load == w)
-		row->minutes = (struct ww_quantity){t, j->known.u[WW_IN_POINT_MIN]};
-	else
-		row->why =
-			"one runtime does not tell how much of the loss is fixed: give --capacity, "
-			"or measure a second load";
+	row->why = "one runtime does not tell how much of the loss is fixed: give --capacity, "
+		   "or measure a second load";
 }
 
 int ww_runtime_by_points(struct ww_runtime_job *j)
@@ -198,6 +200,7 @@ int ww_runtime_by_points(struct ww_runtime_job *j)
 	j->known.in[WW_IN_EFFICIENCY] = row->efficiency.value;
 	j->known.u[WW_IN_EFFICIENCY] = row->efficiency.u;
 	j->implied = true;
+	j->watts = implied;
 	return 0;
 }
 

@@ -146,7 +146,8 @@ struct ww_quantity ww_runtime_spread(ww_runtime_fn *f, void *ctx, const double *
 		x[i] = in[i] > u[i] ? in[i] - u[i] : in[i];
 		down = f(ctx, x);
 		part = fabs(up - down) / (in[i] > u[i] ? 2 : 1);
-		if (isfinite(part)) {
+		/* What cancels leaves the rounding of doubles. */
+		if (isfinite(part) && part > 1e-9 * fabs(q.value)) {
 			ww_budget_add(b, input_names[i], part);
 			q.u = hypot(q.u, part);
 		}

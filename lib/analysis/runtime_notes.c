@@ -98,6 +98,12 @@ static void implied(struct ww_runtime_job *j)
 		ww_str_add(&s, "an own loss beside the efficiency");
 	else
 		ww_str_add(&s, "no own loss, but an efficiency");
+	if (row->points && j->known.in[WW_IN_POINT_W] < 0.5 * j->watts) {
+		ww_str_add(
+			&s,
+			" (less than half of what it gave reached the load: is the battery worn, "
+			"or its capacity another?)");
+	}
 	ww_str_add(&s,
 		   "; the bounds are those of all the loss fixed and all of it in proportion to "
 		   "the load. A runtime never grows as 1/P towards a lighter load");

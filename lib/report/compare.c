@@ -88,7 +88,7 @@ static void value_row(struct ww_grid *g, const char *measure, const char *name, 
 	ww_str_addf(&cell[2], "%llu", (unsigned long long)n);
 	if (failed)
 		ww_str_addf(&cell[3], "%llu", (unsigned long long)failed);
-	ww_put_quantity(&cell[4], mean, unit, ww_plain_decimals(mean.value));
+	ww_put_quantity(&cell[4], mean, unit, ww_plain_decimals(mean.value) - 2);
 	if (isfinite(sd)) {
 		ww_put_quantity(&cell[5], (struct ww_quantity){sd, NAN}, unit,
 				ww_decimals_for(sd, 2));

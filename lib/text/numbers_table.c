@@ -229,7 +229,7 @@ static int guess_columns(struct table *t)
 
 	for (size_t i = 0; i < t->columns; i++) {
 		/* One word among numbers is a mistake to be told, not another kind of column. */
-		if (t->col[i].numbers && t->col[i].numbers >= t->col[i].texts) {
+		if (i != t->label && t->col[i].numbers && t->col[i].numbers >= t->col[i].texts) {
 			last = i;
 			found++;
 		}
@@ -256,13 +256,15 @@ static int choose(struct table *t, const struct ww_numbers_options *opt)
 {
 	const char *column = WW_OPT(opt, column, NULL), *label = WW_OPT(opt, label, NULL);
 	size_t texts = 0, at = COLUMNS;
-	int rc = column ? columns_asked(t, column) : guess_columns(t);
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
 	t->label = COLUMNS;
 	if (label)
-		return column_named(t, label, strlen(label), &t->label);
+		rc = column_named(t, label, strlen(label), &t->label);
+	if (rc == 0)
+		rc = column ? columns_asked(t, column) : guess_columns(t);
+	if (rc < 0 || label)
+		return rc;
 	for (size_t i = 0; i < t->columns; i++) {
 		if (i != t->use[0] && t->col[i].texts > 0 && t->col[i].numbers == 0) {
 			at = i;

@@ -270,11 +270,21 @@ static void test_impossible(void **state)
 	struct ww_runtime_point p = {Q(25, 0), Q(48, 0)};
 	struct ww_runtime_options o = {BASE, .watts = Q(25, 0), .measured = &p, .points = 1,
 				       .capacity_Ah = Q(1, 0)};
-	struct ww_runtime *r = ask(&o);
+	struct ww_runtime *r;
 
 	(void)state;
+	refused(&o, "less than the load took");
+	/* With something else to tell, it is a line of the report. */
+	o.wanted_h = Q(1, 0);
+	r = ask(&o);
 	assert_true(isnan(ww_runtime_at(r, 0)->minutes.value));
 	assert_non_null(strstr(ww_runtime_at(r, 0)->why, "less than the load took"));
+	ww_runtime_free(r);
+	/* Too large for it: told, not hidden in an efficiency. */
+	o.capacity_Ah = Q(70, 0);
+	r = ask(&o);
+	assert_true(says(r, "is the battery worn"));
+	assert_true(ww_runtime_at(r, 0)->minutes.u == 0);
 	ww_runtime_free(r);
 }
 
