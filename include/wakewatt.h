@@ -1016,8 +1016,10 @@ struct ww_attribute_info {
 	double scale; /**< by which standard errors were multiplied, 1: they were not */
 	uint64_t dof;
 	uint64_t rank;
-	uint64_t readings; /**< used */
-	double resolution; /**< W; 0 unknown */
+	uint64_t readings;	 /**< used */
+	double resolution;	 /**< W; 0 unknown */
+	int32_t total_synthetic; /**< 1: all devices on together was never read */
+	int32_t reserved;
 };
 
 /** Two devices that together draw more or less than each by itself. */

@@ -200,12 +200,15 @@ static void read_total(struct ww_attribute *a)
 	const struct ww_onoff *o = &a->set[0];
 
 	a->info.total_va = a->info.total_pf = (double)NAN;
+	a->info.total_synthetic = 1;
 	for (size_t i = 0; i < o->readings; i++) {
 		const struct ww_onoff_reading *r = &o->reading[i];
 		bool all = r->devices == o->devices;
 
 		for (size_t k = 0; all && k < o->devices; k++)
 			all = r->on[k] == primary(&o->device[k]);
+		if (all)
+			a->info.total_synthetic = 0;
 		a->info.total_va = all && !isnan(r->va) ? r->va : a->info.total_va;
 		a->info.total_pf = all && !isnan(r->pf) ? r->pf : a->info.total_pf;
 	}

@@ -22,6 +22,16 @@ static int digits(double v)
 	return d > 6 ? 6 : d;
 }
 
+/* A step as it is written: 1, 0.1, 0.5 */
+static int step_digits(double q)
+{
+	int d = 0;
+
+	while (d < 6 && fabs(q * pow(10, d) - round(q * pow(10, d))) > 1e-6)
+		d++;
+	return d;
+}
+
 static void about_readings(struct ww_attribute *a)
 {
 	char q[40], u[40];
@@ -44,13 +54,13 @@ static void about_readings(struct ww_attribute *a)
 			"a typed reading is uncertain by what its display rounds off (%s W: u = %s "
 			"W); the meter's accuracy is not known and left out: --spec 2%%+1W, or "
 			"--calibration",
-			text(q, most, digits(most / 10)),
+			text(q, most, step_digits(most)),
 			text(u, most / sqrt(12), digits(most / sqrt(12))));
 	else if (typed > told)
 		ww_note(&a->notes,
 			"a typed reading is uncertain by what its display rounds off (%s W: u = %s "
 			"W)",
-			text(q, most, digits(most / 10)),
+			text(q, most, step_digits(most)),
 			text(u, most / sqrt(12), digits(most / sqrt(12))));
 	if (merged)
 		ww_note(&a->notes,

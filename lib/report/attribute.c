@@ -53,6 +53,16 @@ void ww_attribute_why(struct ww_str *s, const struct ww_attribute *a, size_t dev
 	}
 }
 
+/* As it was typed: 20, 20.5. */
+static int typed_decimals(double v)
+{
+	int d = 0;
+
+	while (d < 3 && fabs(v * pow(10, d) - round(v * pow(10, d))) > 1e-6)
+		d++;
+	return d;
+}
+
 static void device_row(struct ww_grid *g, const struct ww_attribute *a, size_t i)
 {
 	const struct ww_device *d = &a->device[i];
@@ -64,7 +74,7 @@ static void device_row(struct ww_grid *g, const struct ww_attribute *a, size_t i
 	ww_str_add(&c[STATE], d->state);
 	put(&c[WATTS], d->estimable ? d->watts : d->with_offset, "W");
 	if (!isnan(d->va)) {
-		ww_str_fixed(&c[VA], d->va, ww_plain_decimals(d->va) - 3 > 0 ? 1 : 0);
+		ww_str_fixed(&c[VA], d->va, typed_decimals(d->va));
 		ww_str_add(&c[VA], " VA");
 	}
 	if (!isnan(d->pf))
@@ -113,11 +123,12 @@ static void total_rows(struct ww_grid *g, const struct ww_attribute *a)
 			isnan(i->total_shown.value) ? "not to be told from these readings"
 						    : "with the meter's offset");
 	else
-		sum_row(g, "all of them", "", i->total, "");
+		sum_row(g, "all of them", "", i->total,
+			i->total_synthetic ? "synthetic: never read together" : "");
 	if (!g->bad && a->devices > 1 && !isnan(i->total_va)) {
 		struct ww_str *c = &g->cell[from * g->columns];
 
-		ww_str_fixed(&c[VA], i->total_va, ww_plain_decimals(i->total_va) - 3 > 0 ? 1 : 0);
+		ww_str_fixed(&c[VA], i->total_va, typed_decimals(i->total_va));
 		ww_str_add(&c[VA], " VA");
 	}
 	if (!g->bad && a->devices > 1 && !isnan(i->total_pf))

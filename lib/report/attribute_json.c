@@ -174,6 +174,7 @@ void ww_attribute_json(struct ww_str *s, const struct ww_attribute *a)
 	pairs(&j, a);
 	ww_json_quantity(&j, "total_W", i->total, "not to be told from these readings");
 	ww_json_quantity(&j, "total_shown_W", i->total_shown, "not to be told from these readings");
+	ww_json_bool(&j, "total_synthetic", i->total_synthetic);
 	number(&j, "total_VA", i->total_va);
 	number(&j, "total_power_factor", i->total_pf);
 	if (!isnan(i->drift.value))
