@@ -13,7 +13,7 @@ struct reader {
 	char path[KEY * 2]; /* "offset_W.value" */
 	size_t path_n;
 	unsigned depth, lost; /* lost: deep in a path too long to keep */
-	struct ww_str text; /* the string read last */
+	struct ww_str text;   /* the string read last */
 	void *ctx;
 	int (*number)(void *ctx, const char *path, double v);
 	int (*string)(void *ctx, const char *path, const char *v);
@@ -298,11 +298,8 @@ int ww_calfile_read(const char *name, const char *text, size_t n, struct ww_cali
 		    char **meter, struct ww_error *err)
 {
 	struct wanted w = {.info = info, .meter = meter};
-	struct reader r = {.p = text,
-			   .end = text + n,
-			   .ctx = &w,
-			   .number = on_number,
-			   .string = on_string};
+	struct reader r = {
+		.p = text, .end = text + n, .ctx = &w, .number = on_number, .string = on_string};
 	double nan = (double)NAN;
 	int rc;
 
