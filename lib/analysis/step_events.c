@@ -87,11 +87,11 @@ static void gather(struct gather *g)
 	double row = d->block > 1 ? 0 : fmax(WW_STEP_TOGETHER_S, 1.5 * d->period);
 
 	for (size_t k = 0; k < g->f->changes; k++) {
-		size_t at = g->f->change[k];
+		size_t at = g->f->change[k], on = onset(g, k);
 		struct ww_step_bound *b = g->bounds ? &g->bound[g->bounds - 1] : NULL;
 
 		if (b && !marked(g, d->t[b->i], at)) {
-			if (g->chain + 1 == k && d->t[at] - d->t[g->f->change[k - 1]] <= row &&
+			if (g->chain + 1 == k && d->t[on] - d->t[g->f->change[k - 1]] <= row &&
 			    d->t[at] - d->t[b->i] <= WW_STEP_SETTLING_S) {
 				b->f = at;
 				g->chain = k;
@@ -104,7 +104,7 @@ static void gather(struct gather *g)
 		if ((double)at <= d->spike || (double)(d->n - at) <= d->spike)
 			continue;
 		g->first = g->chain = k;
-		g->bound[g->bounds++] = (struct ww_step_bound){onset(g, k), at};
+		g->bound[g->bounds++] = (struct ww_step_bound){on, at};
 		own_mark(g, d->t[g->bound[g->bounds - 1].i]);
 	}
 }

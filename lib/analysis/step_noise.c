@@ -220,9 +220,18 @@ static int odd_noise(struct ww_step_data *d)
 	return 0;
 }
 
+void ww_step_penalty(struct ww_step_data *d)
+{
+	double n = fmax(2, (double)d->n);
+
+	d->beta = 2 * d->tau * log(n);
+	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
+	d->least = fmax(4.5, 0.7 + sqrt(2 * log(n)));
+}
+
 int ww_step_noise(struct ww_step_data *d)
 {
-	double v[WW_STEP_LAGS], lo = INFINITY, hi = -INFINITY, s2 = 0, phi = 0, n;
+	double v[WW_STEP_LAGS], lo = INFINITY, hi = -INFINITY, s2 = 0, phi = 0;
 	int rc = lag_medians(d, v);
 
 	if (rc < 0)
@@ -249,9 +258,6 @@ int ww_step_noise(struct ww_step_data *d)
 	d->phi = phi;
 	d->tau = (1 + phi) / (1 - phi);
 	localise(d, fmax(v[0], d->floor * d->floor * (1 - phi)));
-	n = fmax(2, (double)d->n);
-	d->beta = 2 * d->tau * log(n);
-	d->bound = sqrt(2 * d->beta / (d->spike + 0.5));
-	d->least = fmax(4.5, 0.7 + sqrt(2 * log(n)));
+	ww_step_penalty(d);
 	return odd_noise(d);
 }

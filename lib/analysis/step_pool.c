@@ -86,6 +86,6 @@ void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bo
 	/* The fits take this much of the sum. */
 	hac *= 1 + *tau * p.levels / n;
 	noise = sqrt(4.0 * (double)lags / (3 * n));
-	if (hac > *tau * (1.1 + 2.5 * noise))
+	if (hac > *tau * (1.1 + 3 * noise))
 		*tau = hac;
 }

@@ -138,6 +138,7 @@ int ww_steps_find(const struct ww_step_input *in, struct ww_step_result *out, st
 		ww_fail_nomem(err);
 		goto out;
 	}
+	out->least = d.least;
 	out->sigma = d.sigma;
 	out->phi = d.phi;
 	out->tau = d.tau;

@@ -83,6 +83,7 @@ struct ww_step_result {
 	size_t levels;
 	struct ww_step_event *known; /* marks without an event, in order of time */
 	size_t knowns;
+	double least; /* an event's |delta| has so many standard uncertainties (uA) at least */
 	double sigma, phi, tau; /* noise of the usual level: (1 + phi)/(1 - phi) */
 	double mains_hz;	/* 50 or 60 where readings were averaged by its cycles, else 0 */
 	size_t block;		/* readings averaged into one before looking; 1: none */

@@ -80,6 +80,8 @@ void ww_step_data_sum(struct ww_step_data *d);
 
 /* step_noise.c */
 int ww_step_noise(struct ww_step_data *d);
+/* What a change must cost, in variances, for n, tau and spike. */
+void ww_step_penalty(struct ww_step_data *d);
 static inline double ww_step_local(const struct ww_step_data *d, size_t i)
 {
 	return d->local[i / WW_STEP_BLOCK];
