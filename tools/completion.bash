@@ -21,7 +21,7 @@ _wakewatt_ttys() {
 _wakewatt_value() {
 	case $1 in
 	-m)
-		if [ "$2" = record ] || [ "$2" = run ]; then
+		if [ "$2" = record ] || [ "$2" = run ] || [ "$2" = standby ]; then
 			echo 'wattsup: sim: replay: manual:'
 			_wakewatt_ttys
 		else
@@ -41,6 +41,9 @@ _wakewatt_value() {
 		esac ;;
 	--stream) echo 'jsonl binary' ;;
 	--per) echo 'openssl hdparm dd rsync nbench' ;;
+	--method) echo 'sampling average direct' ;;
+	--edition) echo '1 2' ;;
+	--gaps) echo 'exponential: pareto: fixed:' ;;
 	--what) echo 'samples bytes events marks gaps' ;;
 	--chemistry) echo 'lead lifepo4 liion' ;;
 	--meters) echo 'one two' ;;

@@ -5,6 +5,7 @@
  * the intercept what both transitions cost. D is an integral whose ends lie in idle time, so
  * that a slow meter smears it but does not change it.
  */
+#include "analysis/noise.h"
 #include "analysis/series.h"
 #include "analysis/standby.h"
 #include "base/stats.h"
@@ -14,9 +15,10 @@
 
 #define PADS	  5.0 /* least periods of the meter around a cycle */
 #define PADS_MOST 30.0
-#define PAUSE	  0.4 /* part of the idle time between cycles, where that is more */
-#define AWAKE	  0.3 /* part of the way from idle to asleep, within which it is idle */
-#define VARIED	  1.5 /* longest over shortest, from which the slope is trusted */
+#define PAUSE	  0.4  /* part of the idle time between cycles, where that is more */
+#define CLEAR	  1.25 /* pads from one cycle to the next: these may look at the same idle time */
+#define AWAKE	  0.3  /* part of the way from idle to asleep, within which it is idle */
+#define VARIED	  1.5  /* longest over shortest, from which the slope is trusted */
 
 struct span {
 	double from, to; /* s: decision to suspend, at work again */
@@ -28,6 +30,7 @@ struct fit {
 	size_t n;
 	double *scratch;
 	double pad;
+	double u_step; /* what the meter's steps leave in a mean, W */
 	struct ww_suspend_fit *out;
 };
 
@@ -77,6 +80,7 @@ static int by_beats(struct fit *f, struct ww_trace *t, struct ww_error *err)
 {
 	struct ww_error none = {0};
 	struct ww_resume *r = NULL;
+	bool off = false;
 	int rc = ww_resume_new(t, NULL, &r, &none);
 
 	if (rc == -ENOMEM)
@@ -88,6 +92,7 @@ static int by_beats(struct fit *f, struct ww_trace *t, struct ww_error *err)
 		const struct ww_cycle *c = ww_resume_at(r, i);
 		struct ww_interval a = c->event[WW_EV_REQUEST], b = c->event[WW_EV_FIRST_BEAT];
 
+		off = off || ww_iv_ok(c->event[WW_EV_OFF]);
 		a = closed(a) ? a : c->event[WW_EV_LAST_BEAT];
 		if (c->result == WW_RES_OK && closed(a) && closed(b))
 			f->c[f->n++] =
@@ -99,6 +104,9 @@ static int by_beats(struct fit *f, struct ww_trace *t, struct ww_error *err)
 		if (isnan(f->out->resume_s.value))
 			why(f->out, "no moment of waking was recorded, so that the resume latency "
 				    "is not known");
+		if (!off && isfinite(f->out->suspend_s.value))
+			why(f->out, "when it was off was not seen: the time into suspend ends with "
+				    "the last beat");
 		f->out->from_beats = 1;
 		rc = 1;
 	} else if (rc == 0) {
@@ -200,9 +208,11 @@ static void idle_power(struct fit *f)
 		f->scratch[i] -= mean;
 		ss += f->scratch[i] * f->scratch[i];
 	}
+	f->u_step = ww_quantiser_seen_u(x->resolution, sqrt(ss / (double)(n - 1)));
 	f->out->idle_watts.value = mean;
 	f->out->idle_watts.u =
-		sqrt(ss / (double)(n - 1) / (double)n * ww_standby_tau(f->scratch, n));
+		hypot(sqrt(ss / (double)(n - 1) / (double)n * ww_standby_tau(f->scratch, n)),
+		      f->u_step);
 }
 
 /* Energy below idle of cycle k. */
@@ -254,7 +264,8 @@ static void choose(struct fit *f)
 		double before = n ? f->c[n - 1].to : first;
 		double after = i + 1 < f->n ? f->c[i + 1].from : last;
 
-		if (c.to > c.from && c.from - 2 * f->pad >= before && c.to + 2 * f->pad <= after)
+		if (c.to > c.from && c.from - CLEAR * f->pad >= before &&
+		    c.to + CLEAR * f->pad <= after)
 			f->c[n++] = c;
 	}
 	if (n < f->n)
@@ -356,6 +367,8 @@ static int fit(struct fit *f, struct ww_trace *t, struct ww_error *err)
 		return ww_fail(err, -ENODATA, "%s: no idle time outside of the cycles",
 			       ww_trace_path(t));
 	line(f);
+	f->out->suspended_watts.u = hypot(f->out->suspended_watts.u, f->u_step);
+	why(f->out, "the meter's accuracy is not in the uncertainties");
 	if (f->out->transition_J.value < 0)
 		why(f->out, "the transitions' energy came out below zero: less than this meter "
 			    "resolves");

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Completion in bash: what each line offers."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,12 +45,18 @@ class Completion(unittest.TestCase):
         return p.stdout.split()
 
     def test_commands(self):
-        self.assertEqual(self.offers("pwrlog", ""), ["list", "record", "stat", "--help"])
+        text = subprocess.run([os.path.join(BIN, "pwrlog"), "--help"], text=True,
+                              capture_output=True, check=True, timeout=20).stdout
+        commands = re.findall(r"^  ([a-z-]+) ", text, re.M)
+        self.assertLessEqual({"list", "record", "stat", "steps"}, set(commands))
+        self.assertEqual(self.offers("pwrlog", ""), commands + ["--help"])
         self.assertEqual(self.offers("resumetime", "re"), ["record", "report"])
         self.assertEqual(self.offers("wwtrace", "e"), ["export"])
 
     def test_options_are_those_of_the_help(self):
         for program, command in (("pwrlog", "list"), ("pwrlog", "record"), ("pwrlog", "stat"),
+                                 ("pwrlog", "steps"),
+                                 ("pwrlog", "standby"), ("pwrlog", "suspend-model"),
                                  ("resumetime", "beat"), ("resumetime", "record"),
                                  ("resumetime", "report"), ("wwtrace", "info"),
                                  ("wwtrace", "dump"), ("wwtrace", "export")):
