@@ -27,9 +27,13 @@ static int finish(int rc)
 static void usage(FILE *f, const char *program, const char *summary,
 		  const struct tool_command *commands)
 {
+	int width = 9;
+
 	fprintf(f, "%s: %s\n\nusage: %s COMMAND [OPTIONS]\n\n", program, summary, program);
 	for (const struct tool_command *c = commands; c->name; c++)
-		fprintf(f, "  %-10s %s\n", c->name, c->summary);
+		width = (int)strlen(c->name) > width ? (int)strlen(c->name) : width;
+	for (const struct tool_command *c = commands; c->name; c++)
+		fprintf(f, "  %-*s  %s\n", width, c->name, c->summary);
 	fprintf(f, "\n'%s COMMAND --help' tells the options, man %s the rest.\n", program, program);
 }
 
