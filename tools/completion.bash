@@ -3,7 +3,7 @@
 # programs' own --help, so that they are those of the version that runs.
 
 _wakewatt_commands() {
-	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'
+	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
 _wakewatt_options() {

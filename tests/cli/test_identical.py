@@ -12,7 +12,9 @@ from tap import main  # noqa: E402
 from ww import BUILD, Case, run  # noqa: E402
 
 CLANG = os.path.join(os.path.dirname(BUILD) if BUILD.endswith("clang") else BUILD, "clang")
-REPORTS = (("pwrlog", "stat"), ("pwrlog", "stat", "--json"), ("wwtrace", "info"),
+REPORTS = (("pwrlog", "stat"), ("pwrlog", "stat", "--json"), ("pwrlog", "steps"),
+           ("pwrlog", "steps", "--json", "--plot", "/dev/stdout"),
+           ("pwrlog", "steps", "--html", "/dev/stdout"), ("wwtrace", "info"),
            ("wwtrace", "info", "--json"), ("wwtrace", "export"), ("wwtrace", "dump"),
            ("resumetime", "report"), ("resumetime", "report", "--json"))
 
@@ -22,8 +24,8 @@ class Identical(Case):
         super().setUp()
         self.trace = self.path("t.wwt")
         code, _, err = run("pwrlog", "record", "-m", "sim:?watts=25&noise=0.31&rate=997"
-                           "&resolution=0.001&volts=230&pf=0.61&wh=1&gap=500ms:300ms", "--for",
-                           "2s", "-o", self.trace)
+                           "&resolution=0.001&step=1s:+12.5&volts=230&pf=0.61&wh=1"
+                           "&gap=500ms:300ms", "--for", "2s", "-o", self.trace)
         self.assertEqual(code, 0, err)
 
     def report(self, words, build=BUILD, **env):
