@@ -30,7 +30,7 @@ static size_t known(const struct ww_compare_set *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		n += isfinite(s->value[i]);
+		n += isfinite(s->value[i]) ? 1 : 0;
 	return n;
 }
 

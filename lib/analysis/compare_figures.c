@@ -150,8 +150,8 @@ static void difference(const struct ww_mean_test *t, const struct ww_compare_met
 static int ranks(const struct ww_samples2 *s, double conf, struct ww_comparison *r)
 {
 	struct ww_rank_test mw, sr = {.p = NAN};
-	struct ww_brunner_munzel bm;
-	struct ww_shift shift;
+	struct ww_brunner_munzel bm = {0};
+	struct ww_shift shift = {0};
 	double *d = NULL;
 	int rc = ww_mann_whitney(s->a, s->n, s->b, s->m, &mw);
 
@@ -201,7 +201,7 @@ static void needed(const struct ww_samples2 *s, const struct ww_mean_test *t, bo
 int ww_compare_figures(const struct ww_samples2 *s, const struct ww_compare_meter *m, double conf,
 		       double power, struct ww_comparison *r)
 {
-	struct ww_mean_test plain, t;
+	struct ww_mean_test plain = {0}, t = {0};
 	bool logs;
 	int rc;
 

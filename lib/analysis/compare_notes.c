@@ -4,6 +4,7 @@
 #include "base/stats.h"
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* A warning that is wrong one time in a hundred. */
@@ -227,14 +228,14 @@ void ww_compare_blocks(struct ww_compare *c, const struct ww_comparison *r,
 
 static void failures(struct ww_compare *c, const struct ww_comparison *r)
 {
+	uint64_t a = r->n_a + r->failed_a, b = r->n_b + r->failed_b;
+
 	if (r->failed_a + r->failed_b == 0)
 		return;
 	ww_note(&c->notes,
-		"%s: %llu of %llu runs of %s and %llu of %llu of %s gave no value; they are "
-		"counted, but in no figure%s",
-		r->measure, (unsigned long long)r->failed_a,
-		(unsigned long long)(r->n_a + r->failed_a), r->a, (unsigned long long)r->failed_b,
-		(unsigned long long)(r->n_b + r->failed_b), r->b,
+		"%s: %" PRIu64 " of %" PRIu64 " runs of %s and %" PRIu64 " of %" PRIu64
+		" of %s gave no value; they are counted, but in no figure%s",
+		r->measure, r->failed_a, a, r->a, r->failed_b, b, r->b,
 		r->pairs ? ", and neither are their partners in the pairs" : "");
 }
 

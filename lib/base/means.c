@@ -181,29 +181,34 @@ uint64_t ww_pairs_needed(double sd, double difference, double conf, double power
 	if (normal)
 		return n > 2 ? (uint64_t)n : 2;
 	/* Student's quantiles are larger, so that no fewer will do. */
-	for (n = n > 2 ? n : 2; n <= 1e6 + 100; n++)
+	for (uint64_t k = n > 2 ? (uint64_t)n : 2; k <= 1000100; k++) {
+		n = (double)k;
 		if (ww_detectable(sd / sqrt(n), n - 1, conf, power) <= difference)
-			return (uint64_t)n;
+			return k;
+	}
 	return 0;
 }
 
 int ww_holm(double *p, size_t k)
 {
-	double *old = malloc((k ? k : 1) * sizeof(*old)), last = 0, known = 0;
+	double *old = calloc(k ? k : 1, sizeof(*old)), last = 0;
+	size_t known = 0;
 
 	if (!old)
 		return -ENOMEM;
 	for (size_t i = 0; i < k; i++) {
 		old[i] = p[i];
-		known += !isnan(p[i]);
+		known += isnan(p[i]) ? 0 : 1;
 	}
-	for (double left = known; left > 0; left--) {
+	for (size_t left = known; left > 0; left--) {
 		size_t least = k;
 
 		for (size_t i = 0; i < k; i++)
 			if (!isnan(old[i]) && (least == k || old[i] < old[least]))
 				least = i;
-		last = fmax(last, fmin(1, left * old[least]));
+		if (least == k)
+			break;
+		last = fmax(last, fmin(1, (double)left * old[least]));
 		p[least] = last;
 		old[least] = NAN;
 	}

@@ -35,13 +35,15 @@ int ww_numbers_add(struct ww_numbers *x, size_t group, double value, double when
 
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 16;
-		double *v = realloc(l->value, cap * sizeof(*v)), *t;
+		double *more = realloc(l->value, cap * sizeof(*more));
 
-		l->value = v ? v : l->value;
-		t = v ? realloc(l->when, cap * sizeof(*t)) : NULL;
-		l->when = t ? t : l->when;
-		if (!v || !t)
+		if (!more)
 			return -ENOMEM;
+		l->value = more;
+		more = realloc(l->when, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->when = more;
 		l->cap = cap;
 	}
 	l->value[l->n] = value;
