@@ -1458,6 +1458,8 @@ struct ww_standby_result {
 	double crest, power_factor, mcr;
 	double volts, hz, thd, volts_crest; /**< supply: means over the stretch; thd a fraction */
 	double limit_watts;
+	double coverage; /**< part of the stretch that lies in no gap, 0..1 */
+	uint64_t gaps;	 /**< in the stretch */
 };
 
 enum ww_clause_state {

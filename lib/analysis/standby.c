@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Standby power: the readings, the procedure, the judgement. */
 #include "analysis/standby.h"
+#include "base/sha256.h"
 
 #include <math.h>
 
@@ -57,6 +58,21 @@ static void fill_data(struct ww_standby_data *d, const struct ww_series *s, doub
 	d->dt = fast ? 1 : s->period_s;
 }
 
+static void name_data(struct ww_standby *s)
+{
+	struct ww_sha256 h;
+
+	ww_sha256_init(&h);
+	for (size_t i = 0; i < s->series.n; i++) {
+		uint64_t bits;
+
+		memcpy(&bits, &s->series.v[i], sizeof(bits));
+		ww_sha256_add64(&h, (uint64_t)s->series.t_ns[i]);
+		ww_sha256_add64(&h, bits);
+	}
+	ww_sha256_end(&h, s->sha256);
+}
+
 static int read_data(struct ww_standby *s, struct ww_standby_data *d, struct ww_trace *t,
 		     const struct ww_standby_options *opt, struct ww_error *err)
 {
@@ -76,6 +92,7 @@ static int read_data(struct ww_standby *s, struct ww_standby_data *d, struct ww_
 	s->r.begin_s = ww_series_s(x, from != 0 && from != WW_TIME_MIN && from > x->origin_ns
 					      ? from
 					      : x->t_ns[0]);
+	name_data(s);
 	d->begin = s->r.begin_s;
 	d->q = x->resolution;
 	fill_data(d, x, d->begin);
@@ -211,6 +228,8 @@ void ww_standby_free(struct ww_standby *s)
 	for (size_t i = 0; i < 2 * s->duts; i++)
 		free(s->dut[i]);
 	free(s->dut);
+	free(s->program);
+	free(s->command);
 	free(s->uri);
 	free(s->driver);
 	free(s->model);

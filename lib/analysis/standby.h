@@ -65,6 +65,8 @@ struct ww_standby {
 	char *uri, *driver, *model, *serial, *firmware; /* of the meter */
 	char **dut;					/* "key", "value", ... */
 	size_t duts;
+	char *program, *command; /* that recorded the trace */
+	char sha256[65]; /* of the readings: time and value, 8 bytes each, the least first */
 };
 
 /* Power of two that holds 2 n. */

@@ -108,7 +108,9 @@ int ww_standby_surroundings(struct ww_standby *s, struct ww_trace *t, struct ww_
 
 	if (!src || keep(&s->uri, src->uri) < 0 || keep(&s->driver, src->driver) < 0 ||
 	    keep(&s->model, src->model) < 0 || keep(&s->serial, src->serial) < 0 ||
-	    keep(&s->firmware, src->firmware) < 0)
+	    keep(&s->firmware, src->firmware) < 0 ||
+	    keep(&s->program, ww_trace_meta(t, "program")) < 0 ||
+	    keep(&s->command, ww_trace_meta(t, "command")) < 0)
 		return ww_fail_nomem(err);
 	rc = take_dut(s, t, err);
 	if (rc == 0)

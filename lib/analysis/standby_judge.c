@@ -114,7 +114,6 @@ static void readings(struct clauses *l, const struct ww_standby_data *d)
 	static const double least[] = {900, 3000, 2400, 300, 1200};
 	struct ww_standby *s = l->s;
 	int p = s->opt.procedure;
-	size_t holes = 0;
 
 	ww_str_add(&l->asked, "at least ");
 	put(&l->asked, least[p] / 60, 0, " min");
@@ -129,11 +128,10 @@ static void readings(struct clauses *l, const struct ww_standby_data *d)
 		/* The jitter of a meter's own second is not held against it. */
 		add(l, "interval", holds(s->r.interval_s <= 1.05), false);
 	}
-	for (size_t i = s->fit.a + 1; i < s->fit.b; i++)
-		holes += d->hole[i];
 	ww_str_add(&l->asked, "no gap in the stretch");
-	ww_str_addf(&l->seen, "%zu gap%s", holes, holes == 1 ? "" : "s");
-	add(l, "gaps", holds(holes == 0), false);
+	ww_str_addf(&l->seen, "%llu gap%s", (unsigned long long)s->r.gaps,
+		    s->r.gaps == 1 ? "" : "s");
+	add(l, "gaps", holds(s->r.gaps == 0), false);
 }
 
 static void cycles(struct clauses *l)
@@ -247,6 +245,19 @@ static void surroundings(struct clauses *l)
 
 /* ---- figures ---- */
 
+static void gaps(struct ww_standby *s, const struct ww_standby_data *d)
+{
+	const struct ww_standby_fit *f = &s->fit;
+	double lost = 0, all = f->b > f->a ? d->t[f->b - 1] - d->t[f->a] : 0;
+
+	for (size_t i = f->a + 1; i < f->b; i++)
+		if (d->hole[i]) {
+			s->r.gaps++;
+			lost += d->t[i] - d->t[i - 1];
+		}
+	s->r.coverage = all > 0 ? 1 - lost / all : 1;
+}
+
 static void figures(struct ww_standby *s, const struct ww_standby_data *d)
 {
 	struct ww_standby_result *r = &s->r;
@@ -319,6 +330,7 @@ int ww_standby_judge(struct ww_standby *s, const struct ww_standby_data *d, stru
 	struct clauses l = {.s = s};
 
 	figures(s, d);
+	gaps(s, d);
 	against_limit(&s->r);
 	readings(&l, d);
 	cycles(&l);

@@ -203,6 +203,7 @@ static void json_stability(struct ww_json *j, const struct ww_standby_result *r)
 
 static void json_surroundings(struct ww_json *j, const struct ww_standby *x)
 {
+	static const char *const semantics[] = {"instant", "average", "hold", "counter", "edge"};
 	const struct ww_standby_result *r = &x->r;
 
 	ww_json_num(j, "crest", r->crest);
@@ -229,6 +230,10 @@ static void json_surroundings(struct ww_json *j, const struct ww_standby *x)
 	ww_json_num(j, "accuracy_W", x->acc_abs);
 	ww_json_num(j, "accuracy_part", x->acc_rel);
 	ww_json_num(j, "period_s", x->series.period_s);
+	ww_json_text(j, "semantics",
+		     x->series.semantics >= 0 && x->series.semantics < 5
+			     ? semantics[x->series.semantics]
+			     : NULL);
 	ww_json_close(j, '}');
 	ww_json_open(j, "dut", '{');
 	for (size_t i = 0; i < x->duts; i++)
@@ -272,6 +277,8 @@ static void json_report(struct ww_str *s, const struct ww_standby *x)
 	ww_json_close(&j, ']');
 	ww_json_int(&j, "n", (int64_t)r->n);
 	ww_json_fixed(&j, "interval_s", r->interval_s, 6);
+	ww_json_int(&j, "gaps", (int64_t)r->gaps);
+	ww_json_fixed(&j, "coverage", r->coverage, 6);
 	json_stability(&j, r);
 	if (isfinite(r->limit_watts)) {
 		ww_json_open(&j, "limit", '{');
@@ -282,7 +289,14 @@ static void json_report(struct ww_str *s, const struct ww_standby *x)
 	json_surroundings(&j, x);
 	json_clauses(&j, x);
 	ww_json_text(&j, "standing", ww_standby_standing_name(r->standing));
-	ww_json_text(&j, "tool", WW_VERSION_STRING);
+	ww_json_open(&j, "data", '{');
+	ww_json_text(&j, "program", *x->program ? x->program : NULL);
+	ww_json_text(&j, "command", *x->command ? x->command : NULL);
+	ww_json_int(&j, "readings", (int64_t)x->series.n);
+	ww_json_int(&j, "missing", (int64_t)x->series.missing);
+	ww_json_text(&j, "sha256", x->sha256);
+	ww_json_text(&j, "analysed_by", "wakewatt " WW_VERSION_STRING);
+	ww_json_close(&j, '}');
 	ww_json_notes(&j, &x->notes);
 	ww_json_close(&j, '}');
 	ww_str_add(s, "\n");
