@@ -336,8 +336,8 @@ static int pair_columns(struct ww_attribute *a, struct ww_error *err)
 	}
 	if (b.cap > a->cols + PAIR_DEVICES * PAIR_DEVICES)
 		b.cap = a->cols + PAIR_DEVICES * PAIR_DEVICES;
-	b.q = calloc(b.cap * b.rows, sizeof(*b.q));
-	c = calloc(b.rows, sizeof(*c));
+	b.q = calloc(b.cap * b.rows + 1, sizeof(*b.q));
+	c = calloc(b.rows + 1, sizeof(*c));
 	rc = b.q && c ? add_pairs(a, &b, c, err) : ww_fail_nomem(err);
 	free(b.q);
 	free(c);

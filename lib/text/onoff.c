@@ -339,8 +339,8 @@ static int all_on(struct ww_onoff *o, const char *where, size_t line, struct ww_
 static int change_each(struct ww_onoff *o, struct piece t, const char *where, size_t line,
 		       struct ww_error *err)
 {
-	uint8_t was[WW_ONOFF_DEVICES];
-	size_t lines[WW_ONOFF_DEVICES], devices = o->devices;
+	uint8_t was[WW_ONOFF_DEVICES] = {0};
+	size_t lines[WW_ONOFF_DEVICES] = {0}, devices = o->devices;
 	int rc = WW_CHANGE_DONE;
 
 	for (size_t i = 0; i < devices; i++) {

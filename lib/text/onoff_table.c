@@ -8,24 +8,43 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Digits up to a colon or the end, at most two. @return what follows, NULL: none */
+static const char *two_digits(const char *p, const char *end, double *v)
+{
+	const char *first = p;
+
+	for (*v = 0; p < end && p < first + 2 && *p >= '0' && *p <= '9'; p++)
+		*v = *v * 10 + (*p - '0');
+	if (p == first || (p < end && *p != ':'))
+		return NULL;
+	return p < end ? p + 1 : p;
+}
+
+/* "14:05", "14:05:30" in seconds. */
+static bool time_of_day(const struct ww_field *f, double *out)
+{
+	const char *end = f->p + f->n, *p = f->p;
+	double part[3] = {0};
+	size_t n = 0;
+
+	while (p && p < end && n < 3)
+		p = two_digits(p, end, &part[n++]);
+	*out = part[0] * 3600 + part[1] * 60 + part[2];
+	return p == end && n > 1 && end[-1] != ':' && part[1] < 60 && part[2] < 61;
+}
+
 static int read_time(struct ww_onoff_parse *t, const struct ww_field *f, double scale, double *out)
 {
-	unsigned h, m, s = 0;
-	char copy[16];
 	struct ww_onoff_number num;
-	int end = 0, k;
 
 	*out = (double)NAN;
 	if (f->n == 0)
 		return 0;
-	if (f->n < sizeof(copy) && memchr(f->p, ':', f->n)) {
-		memcpy(copy, f->p, f->n);
-		copy[f->n] = '\0';
-		k = sscanf(copy, "%2u:%2u%n:%2u%n", &h, &m, &end, &s, &end);
-		if (k < 2 || (size_t)end != f->n || m > 59 || s > 60)
+	if (memchr(f->p, ':', f->n)) {
+		if (!time_of_day(f, out))
 			return ww_onoff_bad(t, "is not a time", f,
 					    "write seconds, 14:05 or 14:05:30");
-		*out = h * 3600.0 + m * 60.0 + s + t->day_s;
+		*out += t->day_s;
 		if (*out < t->last_s) {
 			t->day_s += 86400;
 			*out += 86400;
