@@ -167,6 +167,7 @@ static const char page_style[] =
 	"th,td{padding:.25rem .7rem;text-align:right;white-space:nowrap;"
 	"border-bottom:1px solid #d8dee4}\n"
 	".l{text-align:left;white-space:normal;overflow-wrap:anywhere}\n"
+	"summary{cursor:pointer;margin:1rem 0 .4rem}\n"
 	"footer{margin:2rem 0 1rem;font-size:.85rem;color:#57606a}\n"
 	"@media (prefers-color-scheme:dark){body{background:#0f1318;color:#e6edf3}"
 	"svg,th,td{border-color:#2b323b}footer{color:#a8b1bb}}\n"
@@ -271,6 +272,46 @@ static void page_table(struct ww_str *s, const struct ww_steps *st)
 	ww_str_add(s, "</p>\n");
 }
 
+static void level_row(struct ww_str *s, const struct ww_steps *st, const struct ww_level *l)
+{
+	double t0 = ((double)l->from_ns - (double)st->origin_ns) / 1e9;
+	double t1 = ((double)l->to_ns - (double)st->origin_ns) / 1e9;
+	struct ww_str text = {0};
+
+	ww_str_add(s, "<tr><td>");
+	ww_str_fixed(s, t0, 1);
+	if (st->wall.known) {
+		ww_str_add(s, "</td><td>");
+		ww_steps_put_clock(s, st, t0);
+	}
+	ww_str_add(s, "</td><td>");
+	ww_put_span(&text, t1 - t0);
+	ww_str_markup(s, text.n ? text.p : "");
+	ww_str_add(s, "</td><td>");
+	ww_put_quantity(s, l->watts, "", 2);
+	ww_str_add(s, "</td><td>");
+	if (l->shape == WW_LEVEL_LINE)
+		ww_str_fixed(s, l->slope, fabs(l->slope) < 10 ? 2 : 0);
+	ww_str_addf(s, "</td><td>%llu</td></tr>\n", (unsigned long long)l->n);
+	s->bad = s->bad || text.bad;
+	ww_str_free(&text);
+}
+
+/* What was drawn between the changes, for those who ask. */
+static void page_levels(struct ww_str *s, const struct ww_steps *st)
+{
+	if (st->levels == 0)
+		return;
+	ww_str_addf(s,
+		    "<details><summary>%zu level%s</summary>\n<div class=\"scroll\"><table>\n"
+		    "<thead><tr><th>from, s</th>%s<th>lasts</th><th>level, W</th>"
+		    "<th>drift, W/h</th><th>readings</th></tr></thead>\n<tbody>\n",
+		    st->levels, st->levels == 1 ? "" : "s", st->wall.known ? "<th>clock</th>" : "");
+	for (size_t i = 0; i < st->levels; i++)
+		level_row(s, st, &st->level[i]);
+	ww_str_add(s, "</tbody>\n</table></div>\n</details>\n");
+}
+
 static void page(struct ww_str *s, const struct ww_steps *st, const struct drawing *d)
 {
 	struct ww_str start = {0};
@@ -287,6 +328,7 @@ static void page(struct ww_str *s, const struct ww_steps *st, const struct drawi
 	ww_plot_svg(s, &d->plot, false);
 	ww_str_add(s, "<h2>Steps</h2>\n");
 	page_table(s, st);
+	page_levels(s, st);
 	ww_str_add(s, "<h2>Notes</h2>\n<ul>\n");
 	for (size_t i = 0; i < st->notes.n; i++) {
 		ww_str_add(s, "<li>");

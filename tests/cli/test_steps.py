@@ -335,7 +335,8 @@ class Pictures(Case):
         self.assertNotIn("b", page.tags)
         self.assertEqual(page.addresses, [])
         self.assertEqual(page.tags.count("svg"), 1)
-        self.assertEqual(page.tags.count("tr"), 3)
+        self.assertEqual(page.tags.count("tr"), 3 + 3)  # steps, levels, their heads
+        self.assertIn("<summary>2 levels</summary>", html)
         self.assertEqual(re.findall(r"https?:[^\"' ]*", svg + html),
                          ["http://www.w3.org/2000/svg"] * 2)
         for text in (svg, html):
