@@ -51,7 +51,7 @@ double ww_stat_joules(const struct ww_stat_channel *c)
  * What the mean is uncertain by, without the maker's bound. The values beside a
  * gap stand for it too, so that what is wrong with them all holds there as well.
  */
-static double readings_u2(const struct ww_stat_channel *c, double step)
+static double readings_u2(const struct ww_stat_channel *c, double step, double *quantiser)
 {
 	const struct ww_integral *w = &c->w;
 	struct ww_noise_fit fit = ww_noise_get(&w->noise);
@@ -59,8 +59,8 @@ static double readings_u2(const struct ww_stat_channel *c, double step)
 
 	/* What a person read, was worth writing down: differences are no noise. */
 	if (isnan(fit.sigma) || c->manual)
-		return pow(ww_quantiser_seen_u(step, 0), 2);
-	uq = ww_quantiser_seen_u(step, fit.spread * k);
+		return pow(*quantiser = ww_quantiser_seen_u(step, 0), 2);
+	*quantiser = uq = ww_quantiser_seen_u(step, fit.spread * k);
 	if (w->n > 1)
 		un = k * ww_noise_mean_u(&w->noise, &fit, w->n, step / k / sqrt(12),
 					 sqrt(ww_spread_var(&w->all)));
@@ -161,7 +161,7 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 	}
 	out->mean.value =
 		(ns > 0 ? ww_integral_area(w) / ns : w->last) * info->scale + info->offset;
-	seen = readings_u2(c, step);
+	seen = readings_u2(c, step, &extra->quantiser_u);
 	if (ns > 0) {
 		seen += changes_u2(c, ns);
 		holes = holes_u2(c, ns);
@@ -169,6 +169,7 @@ static void integral_figures(const struct ww_stat_channel *c, struct ww_channel_
 	/* No double holds a value more exactly than that. */
 	seen += pow(out->mean.value * DBL_EPSILON, 2);
 	extra->readings_u = sqrt(seen + holes);
+	extra->spread = fabs(info->scale) * ww_noise_get(&w->noise).spread;
 	if (step > 0)
 		out->mean.u = sqrt(seen + holes + maker_u2(info, out->mean.value));
 	else
@@ -229,7 +230,7 @@ void ww_stat_figures(const struct ww_stat_channel *c, struct ww_channel_stat *ou
 	extra->counter = c->is_counter;
 	extra->lost = "";
 	extra->pair_E = extra->pair_R = NAN;
-	extra->readings_u = extra->stamps_J = NAN;
+	extra->readings_u = extra->stamps_J = extra->spread = extra->quantiser_u = NAN;
 	extra->accuracy_known = !isnan(c->info.acc_abs) && !isnan(c->info.acc_rel);
 	extra->to_joules =
 		c->is_counter ? ww_energy_joules(c->info.unit) : ww_power_joules(c->info.unit);

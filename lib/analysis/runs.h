@@ -15,7 +15,9 @@
 struct ww_runs_base {
 	int64_t from, to;
 	bool read;		  /* W is known */
+	double quantiser_u;	  /* part of watts.u that more readings do not make less */
 	uint64_t n;		  /* readings in it */
+	double spread;		  /* W, of neighbours among them; NaN unknown */
 	struct ww_quantity watts; /* u: of the readings, without the meter's accuracy */
 };
 

@@ -13,6 +13,9 @@
 
 #include <math.h>
 
+/* Differences of baselines from which their scatter is taken. */
+#define LEAST_CHANGES 4
+
 static const struct ww_quantity none = {NAN, NAN};
 
 /* What ww_stat says of a stretch of the channel. */
@@ -21,6 +24,8 @@ struct piece {
 	double joules;
 	double mean, min, max;
 	double readings_u; /* W, of the mean */
+	double quantiser_u;
+	double spread; /* W, of neighbouring readings */
 	double stamps_J;
 	double read; /* part of the stretch that was asked for */
 	uint64_t n, gaps;
@@ -33,7 +38,7 @@ static int measure(struct ww_runs *r, struct ww_trace *t, int64_t from, int64_t 
 	struct ww_stat *s = NULL;
 	int rc = 0;
 
-	*p = (struct piece){.joules = NAN, .mean = NAN, .min = NAN, .max = NAN};
+	*p = (struct piece){.joules = NAN, .mean = NAN, .min = NAN, .max = NAN, .spread = NAN};
 	if (from >= to || from == 0 || to == 0)
 		return 0;
 	rc = ww_stat_new(t, &opt, &s, err);
@@ -48,6 +53,8 @@ static int measure(struct ww_runs *r, struct ww_trace *t, int64_t from, int64_t 
 		p->min = c->min * s->extra[i].to_joules;
 		p->max = c->max * s->extra[i].to_joules;
 		p->readings_u = s->extra[i].readings_u * s->extra[i].to_joules;
+		p->quantiser_u = s->extra[i].quantiser_u * s->extra[i].to_joules;
+		p->spread = s->extra[i].spread * s->extra[i].to_joules;
 		p->stamps_J = s->extra[i].stamps_J;
 		p->read = c->coverage * c->duration_s / ((double)(to - from) / 1e9);
 		p->n = c->n;
@@ -82,7 +89,30 @@ static int read_base(struct ww_runs *r, struct ww_trace *t, struct ww_runs_base 
 	b->read = p.n > 0 && p.gaps == 0 && p.read > 1 - WW_RUNS_UNREAD;
 	if (b->read)
 		b->watts = (struct ww_quantity){p.mean, p.readings_u};
+	b->quantiser_u = p.quantiser_u;
+	b->spread = p.spread;
 	return rc;
+}
+
+/*
+ * Where there are some baselines, what they change by from one to the next shows how
+ * well a single one is known, whatever makes it change: the mean square of successive
+ * differences (von Neumann 1941). Two of them tell too little of it.
+ */
+static void pool_bases(struct ww_runs *r)
+{
+	double ss = 0, last = NAN;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->bases; i++) {
+		if (!r->base[i].read)
+			continue;
+		n += isnan(last) ? 0 : 1;
+		ss += isnan(last) ? 0 : pow(r->base[i].watts.value - last, 2);
+		last = r->base[i].watts.value;
+	}
+	for (size_t i = 0; i < r->bases && n >= LEAST_CHANGES; i++)
+		r->base[i].watts.u = fmax(r->base[i].watts.u, sqrt(ss / 2 / (double)n));
 }
 
 static int read_bases(struct ww_runs *r, struct ww_trace *t, struct ww_error *err)
@@ -96,6 +126,7 @@ static int read_bases(struct ww_runs *r, struct ww_trace *t, struct ww_error *er
 		rc = read_base(r, t, &r->base[i], next, err);
 		unread += !r->base[i].read;
 	}
+	pool_bases(r);
 	if (unread)
 		ww_note(&r->notes,
 			"%zu of %zu baselines: no readings without gaps; they are left out", unread,
@@ -223,22 +254,34 @@ static double edge_u(const struct ww_runs *r, const struct piece *p, bool balanc
 	return jump * sqrt(2.0 / 12);
 }
 
-/* The noise of the readings at rest, scaled to as many as the run has. */
-static double readings_u(const struct ww_runs *r, const struct piece *wide,
-			 const struct ww_runs_base *b)
+/*
+ * The noise of the readings at rest, scaled to as many as the run has; and what its own
+ * readings scatter more from neighbour to neighbour, as noise that grows with the load.
+ */
+static double readings_u(const struct ww_runs *r, const struct piece *all,
+			 const struct piece *inner, const struct ww_runs_base *b0,
+			 const struct ww_runs_base *b1)
 {
-	double u;
+	const struct ww_runs_base *b[] = {b0 ? b0 : b1, b1 ? b1 : b0};
+	double n = (double)all->n, noise2 = 0, spread2 = 0, quantiser2 = 0;
 
 	/* Means over all of the time: that the load changed makes them no less sure. */
-	if (r->meter.semantics != WW_AVERAGE || !b || wide->n == 0)
-		return wide->readings_u;
-	u = b->watts.u * sqrt(fmax(1, (double)b->n / (double)wide->n));
-	return fmin(u, wide->readings_u);
+	if (r->meter.semantics != WW_AVERAGE || !b[0] || all->n == 0)
+		return all->readings_u;
+	for (size_t i = 0; i < 2; i++) {
+		double q2 = pow(b[i]->quantiser_u, 2);
+
+		noise2 += (pow(b[i]->watts.u, 2) - q2) * (double)b[i]->n / n / 2;
+		spread2 += pow(b[i]->spread, 2) / 2;
+		quantiser2 += q2 / 2;
+	}
+	/* fmax() passes over what is not known. */
+	return sqrt(fmax(0, noise2) + fmax(0, (pow(inner->spread, 2) - spread2) / n) + quantiser2);
 }
 
 static void energies(struct ww_runs *r, struct ww_run *run, const struct piece *in,
-		     const struct piece *wide, const struct ww_runs_base *b0,
-		     const struct ww_runs_base *b1)
+		     const struct piece *inner, const struct piece *wide,
+		     const struct ww_runs_base *b0, const struct ww_runs_base *b1)
 {
 	double T = run->duration_s.value, own, gain = isnan(r->meter.gain_u) ? 0 : r->meter.gain_u;
 	double offset = isnan(r->meter.offset_u) ? 0 : r->meter.offset_u;
@@ -249,7 +292,7 @@ static void energies(struct ww_runs *r, struct ww_run *run, const struct piece *
 	run->before_W = b0 ? b0->watts : none;
 	run->after_W = b1 ? b1->watts : none;
 	level = base_mean(run->before_W, run->after_W);
-	own = hypot(hypot(readings_u(r, p, b) * p->seconds, p->stamps_J),
+	own = hypot(hypot(readings_u(r, p, inner, b0, b1) * p->seconds, p->stamps_J),
 		    edge_u(r, p, wide != NULL));
 	if (wide) {
 		/* What is above the baseline in the readings that the edges cut is its own. */
@@ -283,7 +326,7 @@ static int read_run(struct ww_runs *r, struct ww_trace *t, size_t i, struct ww_e
 	struct ww_run *run = &r->run[i];
 	const struct ww_runs_base *b0 = base_before(r, run->start.lo_ns);
 	const struct ww_runs_base *b1 = base_after(r, run->end.hi_ns);
-	struct piece in, wide = {0};
+	struct piece in, inner, wide = {0};
 	bool balanced = false;
 	int rc;
 
@@ -301,8 +344,12 @@ static int read_run(struct ww_runs *r, struct ww_trace *t, size_t i, struct ww_e
 			     ww_add_sat(run->end.hi_ns, r->pad_ns), &wide, err);
 		balanced = wide.gaps == in.gaps && wide.seconds >= in.seconds;
 	}
+	/* Readings that lie in it as a whole. */
 	if (rc == 0)
-		energies(r, run, &in, balanced ? &wide : NULL, b0, b1);
+		rc = measure(r, t, ww_add_sat(run->start.hi_ns, r->pad_ns), run->end.lo_ns, &inner,
+			     err);
+	if (rc == 0)
+		energies(r, run, &in, &inner, balanced ? &wide : NULL, b0, b1);
 	return rc;
 }
 

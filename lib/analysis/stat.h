@@ -15,6 +15,8 @@ struct ww_stat_extra {
 	double pair_E, pair_R; /* J by integral and register, in the stretches z compares */
 	double to_joules;      /* J in one unit s (or one unit, for a register); 0: no energy */
 	double readings_u;     /* part of mean.u that is not the maker's bound */
+	double quantiser_u;    /* part of readings_u that more readings do not make less */
+	double spread;	       /* of neighbouring readings, in the unit; NaN unknown */
 	double stamps_J;       /* part of energy_J.u from the times of the first and the last */
 };
 

@@ -33,7 +33,7 @@ enum ww_work_number {
  * The number that begins p[n], and what a one in its last digit is worth (0 for a
  * whole number). @return bytes of it, 0 none, -1 it can be read in two ways
  */
-int ww_work_number(const char *p, size_t n, enum ww_work_number form, double *value, double *digit);
+int ww_work_number(const char *p, size_t n, enum ww_work_number form, double *value, double *place);
 
 /* Amounts or rates that were found. */
 struct ww_work_tally {
