@@ -39,7 +39,7 @@ static void judge(const struct gen_family *f, const struct score *s)
 {
 	double covered = s->judged ? (double)s->covered / s->judged : 1;
 
-	if (s->wanted && (double)s->found < 0.99 * s->wanted)
+	if (s->wanted && (double)s->found < f->least_found * s->wanted)
 		fail_msg("%s: %u of %u found", f->name, s->found, s->wanted);
 	/* Without a change every event is one too many. */
 	if ((double)s->extra > (s->wanted ? 0.03 * s->traces : 0))
