@@ -62,8 +62,14 @@ static void find_step(struct ww_attribute *a, struct ww_attr_file *f)
 	for (size_t i = 0; i < f->count; i++)
 		v[i] = r[i].watts;
 	seen = ww_resolution_seen(v, f->count);
-	if (seen > f->q && seen < 10.5 * f->q)
-		f->q = seen;
+	for (size_t i = 0; i < 3; i++) {
+		double step = f->q * (double[]){2, 5, 10}[i];
+
+		if (fabs(seen - step) < 1e-6 * step) {
+			f->q = step;
+			break;
+		}
+	}
 	free(v);
 }
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #define LABEL 160
+/* Names in one note. */
+#define SHOWN 4
 
 /* A number in a note: %f would follow the locale. */
 static const char *text(char *buf, double v, int decimals)
@@ -113,29 +115,53 @@ static void about_base(struct ww_attribute *a)
 				a->file[i].name);
 }
 
+static bool is_small(const struct ww_attribute *a, const struct ww_device *d)
+{
+	return d->readings && !isnan(d->watts.value) && a->info.resolution > 0 &&
+	       fabs(d->watts.value) <= a->info.resolution;
+}
+
+static bool is_below(const struct ww_attribute *a, const struct ww_device *d)
+{
+	return d->readings && !isnan(d->watts.value) && !is_small(a, d) &&
+	       d->watts.value < -2 * d->watts.u &&
+	       strncmp(d->name, WW_ATTR_FALL " ", sizeof(WW_ATTR_FALL)) != 0;
+}
+
+static bool is_unread(const struct ww_attribute *a, const struct ww_device *d)
+{
+	(void)a;
+	return d->readings == 0;
+}
+
+/* One sentence for all devices that it is true of. */
+static void about_some(struct ww_attribute *a,
+		       bool (*is)(const struct ww_attribute *, const struct ww_device *),
+		       const char *what)
+{
+	struct ww_str names = {0};
+	char label[LABEL];
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->devices; i++)
+		if (is(a, &a->device[i]) && n++ < SHOWN)
+			ww_str_addf(&names, "%s'%s'", n > 1 ? ", " : "",
+				    ww_attr_label(a, i, label, sizeof(label)));
+	if (n > SHOWN)
+		ww_str_addf(&names, " and %zu more", n - SHOWN);
+	a->notes.bad = a->notes.bad || names.bad;
+	if (n && !names.bad)
+		ww_note(&a->notes, "%s: %s", names.p, what);
+	ww_str_free(&names);
+}
+
 static void about_devices(struct ww_attribute *a)
 {
-	char label[LABEL];
-
-	for (size_t i = 0; i < a->devices; i++) {
-		const struct ww_device *d = &a->device[i];
-
-		ww_attr_label(a, i, label, sizeof(label));
-		if (d->readings == 0) {
-			ww_note(&a->notes, "'%s' was never on in a reading", label);
-		} else if (!isnan(d->watts.value) && a->info.resolution > 0 &&
-			   fabs(d->watts.value) <= a->info.resolution) {
-			ww_note(&a->notes,
-				"'%s' is at or below one step of the display: nothing is known but "
-				"that it draws little",
-				label);
-		} else if (!isnan(d->watts.value) && d->watts.value < -2 * d->watts.u &&
-			   strncmp(d->name, WW_ATTR_FALL " ", sizeof(WW_ATTR_FALL)) != 0) {
-			ww_note(&a->notes,
-				"'%s' comes out below zero: something else changed in its readings",
-				label);
-		}
-	}
+	about_some(a, is_unread, "never on in a reading");
+	about_some(a, is_small,
+		   "at or below one step of the display: nothing is known but that "
+		   "little is drawn");
+	about_some(a, is_below, "below zero: something else changed in these readings");
 }
 
 /* Of two devices, the pair that would explain most of a misfit. */

@@ -80,8 +80,8 @@ struct ww_onoff_number {
 	double value, u, step; /* u NaN: not told */
 };
 /*
- * "13.5 W", "13,5", "25 ± 0.5 W" (k = 2), "1.2 kW". unit: what it must be, "W", "VA",
- * "V", "A" or "" (no unit). @return 1, 0 empty, -EINVAL
+ * "13.5 W", "13,5", "25 ± 0.5 W" (k = 2), "1.2 kW", "0.60 kWh / 24 h". unit: what it must be, "W",
+ * "VA", "V", "A" or "" (no unit). @return 1, 0 empty, -EINVAL
  */
 int ww_onoff_number(const char *p, size_t n, const char *unit, double scale,
 		    struct ww_onoff_number *out);

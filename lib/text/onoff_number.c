@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings as people type them: "13.5 W", "13,5", "25 ± 0.5 W". */
+/* Readings as people type them: "13.5 W", "13,5", "25 ± 0.5 W", "0.60 kWh / 24 h". */
 #include "text/csv.h"
 #include "text/onoff.h"
 
@@ -90,6 +90,54 @@ static size_t plus_minus(const char *p, size_t n, size_t *len)
 	return n;
 }
 
+/* "24 h", "90 min" in hours. */
+static double hours(const char *p, size_t n)
+{
+	static const struct {
+		const char *name;
+		double hours;
+	} times[] = {{"h", 1},		{"hours", 1}, {"min", 1 / 60.0},
+		     {"s", 1 / 3600.0}, {"d", 24},    {"days", 24}};
+	struct ww_num num;
+	int kind;
+
+	trim(&p, &n);
+	kind = ww_num_read(p, n, has_decimal_comma(p, n), &num);
+	if (kind != WW_NUM_OK || !(num.value > 0))
+		return 0;
+	trim(&num.unit, &num.unit_n);
+	for (size_t i = 0; i < WW_COUNTOF(times); i++)
+		if (unit_is(num.unit, num.unit_n, times[i].name))
+			return num.value * times[i].hours;
+	return 0;
+}
+
+/*
+ * "0.60 kWh / 24 h": what a register counted in a time. It was read twice, so that its
+ * step q is in it with q/sqrt 6. @return 1, 0 it is none
+ */
+static int from_register(const char *p, size_t n, struct ww_onoff_number *out)
+{
+	const char *slash = memchr(p, '/', n);
+	double h = slash ? hours(slash + 1, (size_t)(p + n - slash) - 1) : 0, k;
+	struct ww_num num;
+	size_t first = slash ? (size_t)(slash - p) : 0;
+
+	if (!(h > 0))
+		return 0;
+	trim(&p, &first);
+	if (ww_num_read(p, first, has_decimal_comma(p, first), &num) != WW_NUM_OK)
+		return 0;
+	trim(&num.unit, &num.unit_n);
+	k = unit_is(num.unit, num.unit_n, "kWh") ? 1000 : unit_is(num.unit, num.unit_n, "Wh");
+	if (!(k > 0) || num.decimals > 300 || !(fabs(num.value) * k / h < 1e12))
+		return 0;
+	out->value = num.value * k / h;
+	out->u = pow(10, -num.decimals) * k / h / sqrt(6);
+	out->step = 0;
+	return isfinite(out->value) && isfinite(out->u);
+}
+
 int ww_onoff_number(const char *p, size_t n, const char *unit, double scale,
 		    struct ww_onoff_number *out)
 {
@@ -98,6 +146,8 @@ int ww_onoff_number(const char *p, size_t n, const char *unit, double scale,
 	bool percent, value_percent;
 	int rc = one(p, at, unit, &out->value, &out->step, &own, &value_percent);
 
+	if (rc < 0 && strcmp(unit, "W") == 0 && from_register(p, n, out))
+		return 1;
 	out->u = (double)NAN;
 	if (rc <= 0 || value_percent)
 		return rc <= 0 ? rc : -EINVAL;

@@ -403,9 +403,9 @@ static void test_small(void **state)
 {
 	(void)state;
 	solve(NULL, "all off, 1\n+a, 1\n+b, 11\n", NULL);
-	assert_true(noted("'a' is at or below one step of the display"));
+	assert_true(noted("'a': at or below one step of the display"));
 	solve(NULL, "all off, 10\n+a, 5\n", NULL);
-	assert_true(noted("'a' comes out below zero"));
+	assert_true(noted("'a': below zero"));
 	solve(NULL, "+a, 5\n", NULL);
 	assert_true(noted("the meter's offset is not known"));
 	assert_int_equal(attempt(NULL, "all off, 1\n", NULL), 0);

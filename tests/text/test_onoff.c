@@ -137,6 +137,20 @@ static void test_figures(void **state)
 	NEAR(o.reading[0].step, 0.01);
 }
 
+/* Worked: a register of 10 Wh read twice in 24 h is uncertain by .170 W. */
+static void test_register(void **state)
+{
+	(void)state;
+	OK("+box; 0,60 kWh / 24 h\n+disk; 700 Wh/1 d\n+fan; 0.030 kWh / 30 min\n");
+	NEAR(o.reading[0].watts, 25);
+	NEAR(o.reading[0].u, 0.17010345435994292);
+	NEAR(o.reading[1].watts, 700.0 / 24);
+	NEAR(o.reading[2].watts, 60);
+	NEAR(o.reading[2].u, 2 / sqrt(6));
+	REFUSED("+box; 0.60 kWh / 24\n", "t:1: '0.60 kWh / 24' is not a reading in W");
+	REFUSED("+box; 0.60 kWh\n", "t:1: '0.60 kWh' is not a reading in W");
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -235,8 +249,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dialects), cmocka_unit_test(test_without_names),
 		cmocka_unit_test(test_figures),	 cmocka_unit_test(test_names),
-		cmocka_unit_test(test_many),	 cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_register), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_binary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
