@@ -22,21 +22,26 @@ const char *ww_steps_state(int state)
 	return state >= 0 && (size_t)state < WW_COUNTOF(state_name) ? state_name[state] : "unknown";
 }
 
-/* Rounded outwards: what is surely within the bounds stays so. */
+/* Rounded outwards, by no more than a quarter: what is surely within stays so. */
 void ww_steps_put_time(struct ww_str *s, const struct ww_steps *st, size_t i)
 {
 	const struct ww_step_when *w = &st->when[i];
-	double width = w->t_hi - w->t_lo, w1 = fmax(width, st->period_s / 2), p;
-	int d = w1 >= 0.95 ? 0 : w1 >= 0.095 ? 1 : w1 >= 0.0095 ? 2 : w1 >= 0.00095 ? 3 : 4;
+	double width = w->t_hi - w->t_lo, p = 1, lo = w->t_lo, hi = w->t_hi;
+	int d = 0;
 
-	p = pow(10, d);
-	if (width * p < 1e-3) {
-		ww_str_fixed(s, w->t_lo, d ? d : 1);
+	if (!(width > 1e-9)) {
+		ww_str_fixed(s, lo, st->period_s >= 0.2 ? 1 : 3);
 		return;
 	}
-	ww_str_fixed(s, floor(w->t_lo * p + 1e-3) / p, d);
+	for (; d <= 9; d++, p *= 10) {
+		lo = floor(w->t_lo * p + 1e-3) / p;
+		hi = ceil(w->t_hi * p - 1e-3) / p;
+		if (hi - lo <= 1.25 * width)
+			break;
+	}
+	ww_str_fixed(s, lo, d);
 	ww_str_add(s, "..");
-	ww_str_fixed(s, ceil(w->t_hi * p - 1e-3) / p, d);
+	ww_str_fixed(s, hi, d);
 }
 
 void ww_steps_put_clock(struct ww_str *s, const struct ww_steps *st, double t)
