@@ -104,6 +104,31 @@ static void about_meter(struct ww_attribute *a)
 					   "devices do not add, and no watts follow from them");
 }
 
+/* Watts, volt-amperes and power factor of one reading that cannot all be right. */
+static void about_apparent(struct ww_attribute *a)
+{
+	size_t more = 0, off = 0;
+
+	for (size_t i = 0; i < a->rows; i++) {
+		const struct ww_onoff_reading *r = a->row[i].r;
+		double slack = fmax(0.03 * fabs(r->va), 2 * a->file[a->row[i].file].q);
+
+		more += r->watts > r->va + slack;
+		off += fabs(r->watts - r->va * fabs(r->pf)) > 2 * slack;
+	}
+	if (more)
+		ww_note(&a->notes,
+			"%zu reading%s more watts than volt-amperes, which cannot be: are the "
+			"columns "
+			"in the right order?",
+			more, more == 1 ? " has" : "s have");
+	else if (off)
+		ww_note(&a->notes,
+			"%zu reading%s a power factor that its watts and volt-amperes do not have: "
+			"mistyped, or read at another moment",
+			off, off == 1 ? " has" : "s have");
+}
+
 /* A trace begins with whatever was on. */
 static void about_base(struct ww_attribute *a)
 {
@@ -291,6 +316,7 @@ void ww_attr_remarks(struct ww_attribute *a)
 	about_drift(a);
 	about_devices(a);
 	about_base(a);
+	about_apparent(a);
 	about_meter(a);
 	about_readings(a);
 	for (size_t i = 0; i < a->levels; i++)
