@@ -179,9 +179,9 @@ static double settling(const struct points *p, struct ww_step_fit *f, double per
 
 /*
  * Whether anything but a constant and a line could describe it much better: sum of
- * squares that eight averages of growing width leave less than they do.
+ * squares that eight averages of growing width leave of what the line leaves.
  */
-static bool curved(const struct points *p, double rss, double unit)
+static bool curved(const struct points *p, const struct ww_step_fit *line, double rss, double unit)
 {
 	double left = p->within;
 	size_t begin = 0;
@@ -191,9 +191,11 @@ static bool curved(const struct points *p, double rss, double unit)
 		double w = 0, v = 0, vv = 0;
 
 		for (size_t i = begin; i < end; i++) {
+			double r = p->v[i] - ww_step_fit_at(line, p->t[i]);
+
 			w += p->w[i];
-			v += p->w[i] * p->v[i];
-			vv += p->w[i] * p->v[i] * p->v[i];
+			v += p->w[i] * r;
+			vv += p->w[i] * r * r;
 		}
 		if (w > 0)
 			left += fmax(0, vv - v * v / w);
@@ -211,6 +213,8 @@ static double curve_cost(const struct ww_step_data *d, const struct ww_step_fit 
 {
 	bool slow = f->tau_s > WW_STEP_FADED * (f->t1 - f->t0);
 
+	if (d->flat && f->tau_s > 2 * WW_STEP_FADED * (f->t1 - f->t0))
+		return INFINITY;
 	return d->drifting && slow ? 3 * CURVE_COST : CURVE_COST;
 }
 
@@ -329,11 +333,11 @@ void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww
 		line(&p, 0, &other);
 		variance(d, from, to, &other);
 		rss = other.rss;
-		if (rss + LINE_COST * other.s2 * other.tau < least) {
+		if (!d->flat && rss + LINE_COST * other.s2 * other.tau < least) {
 			*fit = other;
 			least = rss + LINE_COST * other.s2 * other.tau;
 		}
-		if (p.n >= 8 && curved(&p, least, other.s2 * other.tau)) {
+		if (p.n >= 8 && curved(&p, &other, least, other.s2 * other.tau)) {
 			other.rss = settling(&p, &other, d->period, least);
 			variance(d, from, to, &other);
 			if (other.rss + curve_cost(d, &other) * other.s2 * other.tau < least)

@@ -28,8 +28,9 @@ static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
 	}
 }
 
-#define SMOOTH	 9.0  /* what a change must save against one curve, in variances */
+#define FLAT	 5.0  /* what a change must save against one curve, in variances */
 #define DRIFTING 18.0 /* where curves are usual, and the best of many places was taken */
+#define CHANGE	 10.0 /* what a change counts for when two explanations are compared */
 
 static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
 		  const struct ww_step_bound *all, size_t n)
@@ -37,41 +38,63 @@ static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, siz
 	ww_step_pooled(d, bound, bounds, false, &d->phi, &d->tau);
 	ww_step_pooled(d, bound, bounds, true, &d->odd_phi, &d->odd_tau);
 	ww_step_drift(d, bound, bounds, all, n);
-	d->smooth = d->slope2 > 0 || d->steep ? DRIFTING : SMOOTH;
 }
 
-/* A drift that is cut into stairs hides: look for one in as few levels as may be. */
-static int find_drift(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
+/* What levels and changes leave and cost together, in variances. */
+static double cost(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds)
 {
-	struct ww_step_bound *few = malloc((bounds ? bounds : 1) * sizeof(*few));
-	size_t n = bounds;
+	double sum = CHANGE * (double)bounds;
+
+	for (size_t k = 0; k <= bounds; k++) {
+		size_t from = k ? bound[k - 1].f : 0, to = k < bounds ? bound[k].i : d->n;
+		double s = ww_step_local(d, from + (to - from) / 2);
+		struct ww_step_fit f;
+
+		ww_step_fit(d, from, to, &f);
+		sum += f.rss / (s * s * f.tau) + 4 * (double)(f.params - 1);
+	}
+	return sum;
+}
+
+/*
+ * A drift that is cut into stairs hides, and small steps look like a drift: the trace is
+ * explained once by flat levels and once by few that may drift, and the cheaper wins.
+ */
+static int choose(struct ww_step_data *d, const struct ww_step_bound *bound, size_t n,
+		  struct ww_step_bound *some)
+{
+	double costs[2];
+	size_t left;
 	int rc;
 
-	if (!few)
-		return -ENOMEM;
-	if (bounds)
-		memcpy(few, bound, bounds * sizeof(*few));
-	d->smooth = DRIFTING;
-	rc = ww_step_prune(d, few, &bounds);
-	if (rc == 0)
-		learn(d, few, bounds, bound, n);
-	free(few);
-	return rc;
+	for (int flat = 1; flat >= 0; flat--) {
+		left = n;
+		memcpy(some, bound, n * sizeof(*some));
+		d->flat = flat;
+		d->smooth = flat ? FLAT : DRIFTING;
+		rc = ww_step_prune(d, some, &left);
+		if (rc < 0)
+			return rc;
+		costs[flat] = cost(d, some, left);
+	}
+	d->flat = costs[1] <= costs[0];
+	d->smooth = d->flat ? FLAT : DRIFTING;
+	if (!d->flat)
+		learn(d, some, left, bound, n);
+	return 0;
 }
 
 /* What is learnt of noise and drift from the levels may drop more of the changes. */
 static int settle(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
 {
 	size_t n = *bounds;
-	struct ww_step_bound *all = malloc((n ? n : 1) * sizeof(*all));
+	struct ww_step_bound *all = malloc((2 * n + 1) * sizeof(*all));
 	int rc;
 
 	if (!all)
 		return -ENOMEM;
-	if (n)
-		memcpy(all, bound, n * sizeof(*all));
-	rc = find_drift(d, bound, n);
-
+	memcpy(all, bound, n * sizeof(*all));
+	rc = choose(d, all, n, all + n);
 	for (int turn = 0; rc == 0 && turn < 4; turn++) {
 		size_t was = *bounds;
 

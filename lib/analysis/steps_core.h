@@ -41,6 +41,7 @@ struct ww_step_data {
 	double odd_phi, odd_tau; /* of blocks whose noise is of another size */
 	uint8_t *odd;		 /* by blocks: 1: it is */
 	double slope2;		 /* variance of the levels' slopes; 0: no drift */
+	bool flat;		 /* no level of it drifts: neither lines nor slow curves */
 	double smooth;		 /* a change saves so many variances against one curve */
 	bool drifting, steep;	 /* levels, a level, beyond doubt */
 	double *local;		 /* by blocks of WW_STEP_BLOCK: standard deviation there */
