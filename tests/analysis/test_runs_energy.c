@@ -220,6 +220,75 @@ static void intervals_contain_the_truth(void **state)
 	assert_true(marginal < n || gross < n);
 }
 
+/*
+ * 2 % of the load as noise, which the baseline does not show: the run's own readings
+ * have to tell of it.
+ */
+static void noise_that_grows(void **state)
+{
+	int covered = 0, n = 60;
+
+	(void)state;
+	for (int k = 0; k < n; k++) {
+		struct ww_source_info info = {.kind = WW_METER,
+					      .name = "meter",
+					      .period_ns = S / 10};
+		double a = 6.03, e = 11.07;
+		struct bench b;
+		struct ww_trace *t;
+		struct ww_runs *r;
+		const struct ww_run *run;
+
+		seed = (uint64_t)k + 1000;
+		bench_open(&b, &info, &POWER, 1);
+		for (int i = 0; i <= 180; i++) {
+			double w = window_mean((i - 1) / 10.0, i / 10.0, a, e, 25, 60);
+
+			bench_row(&b, i / 10.0, (double[]){w + (0.1 + 0.02 * (w - 25)) * normal()});
+		}
+		base(&b, 1, a);
+		a_run(&b, 1, a, e, "command=x", "exit=0");
+		base(&b, e + 0.3, e + 5.3);
+		r = runs_of(&b, &t, NULL);
+		run = ww_runs_at(r, 0);
+		covered += fabs(run->marginal_J.value - 35 * (e - a)) <= 2 * run->marginal_J.u;
+		assert_true(run->marginal_J.u < 1);
+		done(&b, t, r);
+	}
+	assert_true(covered >= n * 88 / 100);
+}
+
+/* A room that warms and cools: no baseline by itself shows it, all together do. */
+static void baselines_that_wander(void **state)
+{
+	static const double level[] = {25, 27, 24, 26, 23, 26};
+	double ss = 0;
+	struct bench b;
+	struct ww_trace *t;
+	struct ww_runs *r;
+
+	(void)state;
+	for (int k = 1; k < 6; k++)
+		ss += pow(level[k] - level[k - 1], 2);
+	for (int most = 3; most <= 6; most += 3) {
+		bench_open(&b, NULL, &FINE, 1);
+		for (int i = 0; i <= 20 * most; i++)
+			bench_row(&b, i, (double[]){level[i > 0 ? (i - 1) / 20 : 0]});
+		for (int k = 0; k < most; k++) {
+			base(&b, 20 * k + 1, 20 * k + 12);
+			if (k + 1 < most)
+				a_run(&b, k + 1, 20 * k + 14, 20 * k + 18, "command=x", "exit=0");
+		}
+		r = runs_of(&b, &t, NULL);
+		/* Two differences tell too little of it. */
+		if (most == 3)
+			assert_true(ww_runs_at(r, 0)->before_W.u < 0.01);
+		else
+			near_(ww_runs_at(r, 0)->before_W.u, sqrt(ss / 2 / 5), 1e-6, "scatter");
+		done(&b, t, r);
+	}
+}
+
 /* Start and end are known to 0.2 s only: a baseline of 25 W makes that 5 J and more. */
 static void loose_marks(void **state)
 {
@@ -305,6 +374,8 @@ int main(void)
 		cmocka_unit_test(edges_at_every_phase),
 		cmocka_unit_test(edges_of_moments),
 		cmocka_unit_test(intervals_contain_the_truth),
+		cmocka_unit_test(noise_that_grows),
+		cmocka_unit_test(baselines_that_wander),
 		cmocka_unit_test(loose_marks),
 		cmocka_unit_test(accuracy),
 		cmocka_unit_test(accuracy_unknown),
