@@ -92,6 +92,11 @@ static const char *lost_counts(const struct ww_counter *k)
 				: "";
 }
 
+double ww_register_z(double E, double u, double R, double r, double pieces)
+{
+	return (E - R) / sqrt(u * u + r * r / 6 * pieces);
+}
+
 static void register_figures(const struct ww_stat_channel *c, double u_own,
 			     struct ww_channel_stat *out, struct ww_stat_extra *extra)
 {
@@ -111,8 +116,7 @@ static void register_figures(const struct ww_stat_channel *c, double u_own,
 	extra->pair_E = c->pair_E;
 	extra->pair_R = c->pair_R;
 	part = u_own * c->pair_ns / (double)(c->w.plain_ns + c->w.gap_ns);
-	out->register_z =
-		(c->pair_E - c->pair_R) / sqrt(part * part + r * r / 6 * (double)c->pieces);
+	out->register_z = ww_register_z(c->pair_E, part, c->pair_R, r, (double)c->pieces);
 }
 
 /* Square of what the mean over ns is uncertain by beside its seen readings. */

@@ -80,6 +80,13 @@ int ww_stat_find_limits(struct ww_stat_reading *r, struct ww_error *err);
 /* All rows that the window needs, through the integrals and registers. */
 int ww_stat_read(struct ww_stat_reading *r, struct ww_error *err);
 
+/*
+ * Difference of an integral E (standard uncertainty u) and what a register of step r
+ * counted over so many stretches, over its standard uncertainty. Each stretch has two
+ * roundings of its own.
+ */
+double ww_register_z(double E, double u, double R, double r, double pieces);
+
 /* Joules in one `unit` second; 0: not a unit of power. */
 double ww_power_joules(const char *unit);
 /* Joules in one `unit`; 0: not a unit of energy. */

@@ -4,8 +4,44 @@
 #include "report/format.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define NAME_WIDTH 24
+
+/* The unit with the prefix that makes the values of a measure readable. */
+struct scale {
+	double by;
+	char unit[64];
+};
+
+static struct scale scale_of(const struct ww_comparison *r)
+{
+	static const struct {
+		double by;
+		const char *text;
+	} prefix[] = {{1e6, "M"},  {1e3, "k"},	       {1, ""},
+		      {1e-3, "m"}, {1e-6, "\xc2\xb5"}, {1e-9, "n"}};
+	double v = fmax(fabs(r->mean_a.value), fabs(r->mean_b.value));
+	struct scale s = {1, ""};
+	size_t i = 0;
+
+	/* Seconds alone stay seconds; of other units only joules and watts, and what they cost. */
+	if ((*r->unit == 'J' || *r->unit == 'W' || strncmp(r->unit, "s/", 2) == 0) &&
+	    (r->unit[1] == '/' || r->unit[1] == '\0') && v > 0) {
+		while (i + 1 < WW_COUNTOF(prefix) && !(v >= 0.9995 * prefix[i].by))
+			i++;
+		s.by = prefix[i].by;
+		snprintf(s.unit, sizeof(s.unit), "%s%s", prefix[i].text, r->unit);
+	} else {
+		snprintf(s.unit, sizeof(s.unit), "%s", r->unit);
+	}
+	return s;
+}
+
+static struct ww_quantity scaled(struct ww_quantity q, const struct scale *k)
+{
+	return (struct ww_quantity){q.value / k->by, q.u / k->by};
+}
 
 static void put_number(struct ww_str *s, double v, double scale)
 {
@@ -18,10 +54,9 @@ static void put_range(struct ww_str *s, const double ci[2], double scale)
 {
 	if (isnan(ci[0]) || isnan(ci[1]))
 		return;
-	if (isinf(ci[0]) && isinf(ci[1])) {
-		ww_str_add(s, "any");
+	/* Open on both sides: so few runs bound nothing. */
+	if (isinf(ci[0]) && isinf(ci[1]))
 		return;
-	}
 	put_number(s, ci[0], scale);
 	ww_str_add(s, ci[0] < 0 || ci[1] < 0 ? " to " : "-");
 	put_number(s, ci[1], scale);
@@ -77,10 +112,12 @@ static void put_measure(const struct ww_compare *c, size_t i, struct ww_str *cel
 }
 
 static void value_row(struct ww_grid *g, const char *measure, const char *name, uint64_t n,
-		      uint64_t failed, struct ww_quantity mean, double sd, const char *unit)
+		      uint64_t failed, struct ww_quantity mean, double sd, const struct scale *k)
 {
 	struct ww_str *cell = ww_grid_row(g);
 
+	mean = scaled(mean, k);
+	sd /= k->by;
 	if (!cell)
 		return;
 	ww_str_add(&cell[0], measure);
@@ -88,9 +125,9 @@ static void value_row(struct ww_grid *g, const char *measure, const char *name, 
 	ww_str_addf(&cell[2], "%llu", (unsigned long long)n);
 	if (failed)
 		ww_str_addf(&cell[3], "%llu", (unsigned long long)failed);
-	ww_put_quantity(&cell[4], mean, unit, ww_plain_decimals(mean.value) - 2);
+	ww_put_quantity(&cell[4], mean, k->unit, ww_plain_decimals(mean.value) - 2);
 	if (isfinite(sd)) {
-		ww_put_quantity(&cell[5], (struct ww_quantity){sd, NAN}, unit,
+		ww_put_quantity(&cell[5], (struct ww_quantity){sd, NAN}, k->unit,
 				ww_decimals_for(sd, 2));
 	}
 }
@@ -104,11 +141,12 @@ static void values(struct ww_str *s, const struct ww_compare *c)
 	ww_grid_head(&g, head);
 	for (size_t i = 0; i < c->rows; i++) {
 		const struct ww_comparison *r = &c->row[i];
+		struct scale k = scale_of(r);
 
 		if (first_of(c, i))
 			value_row(&g, r->measure, r->a, r->n_a, r->failed_a, r->mean_a, r->sd_a,
-				  r->unit);
-		value_row(&g, "", r->b, r->n_b, r->failed_b, r->mean_b, r->sd_b, r->unit);
+				  &k);
+		value_row(&g, "", r->b, r->n_b, r->failed_b, r->mean_b, r->sd_b, &k);
 	}
 	ww_str_add(s, "\n");
 	ww_grid_print(s, &g);
@@ -128,9 +166,11 @@ static void ratio_name(struct ww_str *s, const struct ww_compare *c)
 static void ratio_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 {
 	const struct ww_comparison *r = &c->row[i];
-	double width = (r->ratio_ci[1] - r->ratio_ci[0]) / 4;
+	double width = (r->ratio_ci[1] - r->ratio_ci[0]) / 4, abs;
 	struct ww_str *cell = ww_grid_row(g);
+	struct scale k = scale_of(r);
 
+	abs = r->detectable_abs / k.by;
 	if (!cell)
 		return;
 	put_measure(c, i, &cell[0]);
@@ -145,8 +185,8 @@ static void ratio_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 			     ww_decimals_for(100 * r->detectable, 2));
 		ww_str_add(&cell[6], " %");
 	} else {
-		ww_put_quantity(&cell[6], (struct ww_quantity){r->detectable_abs, NAN}, r->unit,
-				ww_decimals_for(r->detectable_abs, 2));
+		ww_put_quantity(&cell[6], (struct ww_quantity){abs, NAN}, k.unit,
+				ww_decimals_for(abs, 2));
 	}
 }
 
@@ -172,6 +212,9 @@ static void ratios(struct ww_str *s, const struct ww_compare *c)
 static void effect_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 {
 	const struct ww_comparison *r = &c->row[i];
+	struct scale k = scale_of(r);
+	struct ww_quantity d = scaled(r->difference, &k);
+	double ci[2] = {r->shift_ci[0] / k.by, r->shift_ci[1] / k.by};
 	struct ww_str *cell = ww_grid_row(g);
 
 	if (!cell)
@@ -179,9 +222,9 @@ static void effect_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 	put_measure(c, i, &cell[0]);
 	if (c->variants > 1)
 		put_name(&cell[1], r->b);
-	ww_put_quantity(&cell[2], r->difference, r->unit, ww_plain_decimals(r->difference.value));
-	put_number(&cell[3], r->shift, r->difference.u);
-	put_range(&cell[4], r->shift_ci, r->difference.u);
+	ww_put_quantity(&cell[2], d, k.unit, ww_plain_decimals(d.value));
+	put_number(&cell[3], r->shift / k.by, d.u);
+	put_range(&cell[4], ci, d.u);
 	if (isfinite(r->cliffs_delta))
 		ww_str_fixed(&cell[5], r->cliffs_delta, 2);
 	if (isfinite(r->cohens_d))

@@ -46,9 +46,9 @@ measure  variant   ratio           95 %       p  p ranks  seen from
 energy   6.6      0.9884  0.9832-0.9936  0.0076     0.10     0.70 %
          6.12     1.0026  0.9907-1.0147    0.52     0.70      1.6 %
 
-measure  variant      difference  shift (HL)  interval  delta      d
-energy   6.6      -1.17 ± 0.19 J       -1.20       any  -1.00  -5.14
-         6.12      0.27 ± 0.36 J        0.40       any   0.33   0.60
+measure  variant      difference  shift (HL)  delta      d
+energy   6.6      -1.17 ± 0.19 J       -1.20  -1.00  -5.14
+         6.12      0.27 ± 0.36 J        0.40   0.33   0.60
 
 - energy: 1 of 4 runs of 6.1 and 0 of 3 of 6.6 gave no value; they are counted,
   but in no figure
