@@ -175,6 +175,13 @@ static void put_groups(struct ww_str *s, const struct ww_attribute *a)
 	}
 }
 
+static bool from_offset(const struct ww_attribute *a, uint32_t device)
+{
+	uint32_t g = a->device[device].group;
+
+	return g && a->group[g - 1].with_offset;
+}
+
 static void put_next(struct ww_str *s, const struct ww_attribute *a)
 {
 	size_t shown = 0;
@@ -192,9 +199,10 @@ static void put_next(struct ww_str *s, const struct ww_attribute *a)
 		if (n->separates) {
 			ww_str_add(&line, ", which tells ");
 			ww_attribute_list(&line, a, n->separate, n->separates);
-			ww_str_add(&line, n->on == 0	      ? " from the meter's offset"
-					  : n->separates == 1 ? " from the others"
-							      : " apart");
+			ww_str_add(&line, n->separates > 1 ? " apart"
+					  : from_offset(a, n->separate[0])
+						  ? " from the meter's offset"
+						  : " from the others");
 		}
 		ww_put_wrapped(s, line.bad ? "" : line.p, 2, 80);
 		s->bad = s->bad || line.bad;

@@ -21,6 +21,9 @@ static inline void attr_mark(struct bench *b, double t, const char *text)
 	OK(ww_writer_mark(b->w, &m, err));
 }
 
+/* Another afternoon with each seed. */
+static uint64_t attr_seed = 11;
+
 /* One reading a second: offset 1 W, sigma 0.2 W, drift in W/s, display of 0.1 W. */
 static inline struct ww_trace *attr_trace(struct bench *b, const struct happening *h, size_t n,
 					  double until, double drift)
@@ -28,7 +31,7 @@ static inline struct ww_trace *attr_trace(struct bench *b, const struct happenin
 	double watts = 0;
 	size_t said = 0, done = 0;
 
-	seed = 11;
+	seed = attr_seed;
 	bench_open(b, NULL, &POWER, 1);
 	for (double t = 0; t < until; t++) {
 		for (; said < n && h[said].t - 2 <= t; said++)

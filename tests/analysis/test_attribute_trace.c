@@ -221,6 +221,33 @@ static void test_saving(void **state)
 	assert_true(ww_attribute_saving(a)->watts.u < 0.1);
 }
 
+/* Sixty afternoons: twice the standard uncertainty covers the truth about as often as it says. */
+static void test_coverage(void **state)
+{
+	static const struct happening h[] = {{2, 0, "all unplugged"}, {90, 12, "+box"},
+					     {180, 39.5, "+monitor"}, {270, 41.2, "+lamp"},
+					     {360, 29.2, "-box"},     {450, 0, "all off"}};
+	static const double truth[] = {12, 27.5, 1.7};
+	unsigned inside = 0, all = 0;
+	double z2 = 0;
+
+	(void)state;
+	for (attr_seed = 100; attr_seed < 160; attr_seed++) {
+		solve(h, N(h), 540, 0);
+		for (size_t i = 0; i < 3; i++) {
+			const struct ww_device *d = ww_attribute_device(a, i);
+			double z = (d->watts.value - truth[i]) / d->watts.u;
+
+			inside += fabs(z) <= 2;
+			z2 += z * z;
+			all++;
+		}
+	}
+	attr_seed = 11;
+	if (inside < 0.90 * all || z2 / all > 1.5 || z2 / all < 0.3)
+		fail_msg("%u of %u, mean z^2 %g", inside, all, z2 / all);
+}
+
 static int end(void **state)
 {
 	(void)state;
@@ -235,7 +262,7 @@ int main(void)
 		cmocka_unit_test(test_bare),	       cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_cycling),
 		cmocka_unit_test(test_small),	       cmocka_unit_test(test_typed),
-		cmocka_unit_test(test_saving),
+		cmocka_unit_test(test_saving),	       cmocka_unit_test(test_coverage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
