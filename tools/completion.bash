@@ -45,6 +45,7 @@ _wakewatt_value() {
 	--edition) echo '1 2' ;;
 	--gaps) echo 'exponential: pareto: fixed:' ;;
 	--what) echo 'samples bytes events marks gaps' ;;
+	--spec) echo '0.2% 1W 2%+1W' ;;
 	--chemistry) echo 'lead lifepo4 liion' ;;
 	--meters) echo 'one two' ;;
 	--table-unit) echo 'W VA' ;;
@@ -82,6 +83,10 @@ _wakewatt() {
 		return ;;
 	esac
 	case $prev in
+	--table | --against | --calibration)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return ;;
 	-*)
 		if _wakewatt_takes "$program" "$command" "$prev"; then
 			if [ "$prev" != -o ] && words=$(_wakewatt_value "$prev" "$command"); then
