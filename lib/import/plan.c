@@ -326,7 +326,7 @@ static void plan_times(struct ww_import *im, struct ww_plan *p, const struct loo
 
 int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 {
-	struct look look[WW_CSV_FIELDS];
+	struct look look[WW_CSV_FIELDS] = {0};
 	struct ww_head h;
 	size_t first;
 	int rc;

@@ -202,6 +202,20 @@ static const struct word *word_of(const struct token *t)
 	return NULL;
 }
 
+/* "PkgWatt" is two words: where the second one begins, or n. */
+static size_t second_word(const char *p, size_t n)
+{
+	static const char *const last[] = {"Watt", "Watts", "Volts", "Amps"};
+
+	for (size_t i = 0; i < WW_COUNTOF(last); i++) {
+		size_t len = strlen(last[i]);
+
+		if (n > len && memcmp(p + n - len, last[i], len) == 0)
+			return n - len;
+	}
+	return n;
+}
+
 static size_t split(const char *text, struct token *t)
 {
 	size_t n = 0;
@@ -212,6 +226,8 @@ static size_t split(const char *text, struct token *t)
 
 		while (is_part(*text))
 			text++;
+		if (text > from)
+			text = from + second_word(from, (size_t)(text - from));
 		if (text > from) {
 			t[n] = (struct token){.p = from,
 					      .n = (size_t)(text - from),

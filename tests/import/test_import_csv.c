@@ -79,6 +79,10 @@ static void units(void **state)
 	assert_string_equal(channel(t, "apparent_power")->unit, "VA");
 	assert_string_equal(channel(t, "power_factor")->unit, "1");
 	ww_trace_close(t);
+	t = import("usec\tTime_Of_Day_Seconds\tPkgWatt\n100\t1700000000.5\t5.5\n"
+		   "100\t1700000001.5\t5.75\n");
+	check_rows(t, "pkg", 2, ARRAY(0, 1), ARRAY(5.5, 5.75));
+	ww_trace_close(t);
 	t = import("time_s,PACKAGE_ENERGY (J)\n0,3600\n1,7200\n2,7200\n");
 	check_rows(t, "package_energy", 3, ARRAY(0, 1, 2), ARRAY(1, 2, 2));
 	assert_string_equal(channel(t, "package_energy")->unit, "Wh");
