@@ -14,6 +14,8 @@
 #define NAME 200
 /* Slower than this, s, a level that settles is more than an inrush. */
 #define SLOW_S 30
+/* Seconds by which a step is vague even where nothing is missing. */
+#define VAGUE_S 2
 /* So many changes of a load without marks are a cycle. */
 #define CYCLES 4
 /* A fall belongs to the rise that it undoes within this many u. */
@@ -156,27 +158,42 @@ static void remark(struct walk *w, size_t i, int rc, const struct ww_error *e)
 	}
 }
 
+/* Another number where a sentence changed the state, save for two that undo each other. */
+static size_t switched(const struct ww_onoff *o)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < o->devices; i++)
+		sum += o->device[i].now;
+	return sum;
+}
+
 /* What this step did to the state. */
 static int take_step(struct walk *w, size_t i)
 {
 	const struct ww_step *p = &w->s->step[i];
 	struct ww_error e = {0};
 	char where[NAME], t[40];
+	size_t was;
 	int rc;
 
-	if (w->s->when[i].t_hi - w->s->when[i].t_lo > WW_GAP_PERIODS * w->s->period_s)
+	if (p->state == WW_STEP_DETECTED &&
+	    w->s->when[i].t_hi - w->s->when[i].t_lo > WW_GAP_PERIODS * w->s->period_s + VAGUE_S)
 		w->hole_at = w->holes++ ? w->hole_at : at(w, i);
 	if (!*p->label && p->state == WW_STEP_UNRESOLVED)
 		unresolved(w, i);
 	if (!*p->label)
 		return p->state == WW_STEP_KNOWN_TIME ? 0 : step_alone(w, i);
 	snprintf(where, sizeof(where), "%s at %s s", w->f->name, seconds(t, at(w, i)));
+	was = switched(w->o);
 	rc = ww_onoff_change(w->o, p->label, strlen(p->label), where, 0, &e);
 	if (rc == -ENOMEM)
 		return ww_fail_nomem(w->err);
 	if (rc == WW_CHANGE_BARE)
 		return bare_label(w, i);
-	remark(w, i, rc, &e);
+	/* "all unplugged" where nothing was in has no step to look for. */
+	if (rc < 0 || p->state == WW_STEP_DETECTED || switched(w->o) != was)
+		remark(w, i, rc, &e);
 	w->marked++;
 	return rc < 0 && p->state == WW_STEP_DETECTED ? step_alone(w, i) : 0;
 }
@@ -262,9 +279,18 @@ static int read_between(struct walk *w, size_t next)
 	return ww_onoff_read(w->o, &r, w->err);
 }
 
+/* "the step", "7 steps, the first" */
+static const char *several(char *buf, size_t n)
+{
+	if (n == 1)
+		return "the step";
+	snprintf(buf, 40, "%zu steps, the first", n);
+	return buf;
+}
+
 static void about_levels(struct walk *w)
 {
-	char v[40], lo[40];
+	char v[40], lo[40], text[40];
 
 	if (w->moving)
 		ww_note(&w->o->notes,
@@ -275,15 +301,13 @@ static void about_levels(struct walk *w)
 			watts(lo, w->moved_least, 0.5), watts(v, w->moved_most, 0.5));
 	if (w->slow)
 		ww_note(&w->o->notes,
-			"%s: after %zu step%s, the first at %s s, the level took up to %s s to "
-			"settle: a supply that warms up, or a battery that charges; the settled "
-			"level counts",
-			w->f->name, w->slow, w->slow == 1 ? "" : "s", seconds(lo, w->slow_at),
+			"%s: after %s at %s s the level took up to %s s to settle: a supply that "
+			"warms up, or a battery that charges; the settled level counts",
+			w->f->name, several(text, w->slow), seconds(lo, w->slow_at),
 			seconds(v, w->slow_most));
 	if (w->holes)
-		ww_note(&w->o->notes,
-			"%s: readings are missing around %zu step%s, the first at %s s", w->f->name,
-			w->holes, w->holes == 1 ? "" : "s", seconds(v, w->hole_at));
+		ww_note(&w->o->notes, "%s: readings are missing around %s at %s s", w->f->name,
+			several(text, w->holes), seconds(v, w->hole_at));
 }
 
 static void about_unmarked(struct walk *w)
