@@ -292,6 +292,7 @@ const struct option runtime_long_options[] = {{"load", required_argument, NULL, 
 					      {"ageing", required_argument, NULL, AGEING},
 					      {"temperature", required_argument, NULL, TEMPERATURE},
 					      {"for", required_argument, NULL, FOR},
+					      TOOL_IMPORT_OPTIONS,
 					      {"json", no_argument, NULL, JSON},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};

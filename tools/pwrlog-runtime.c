@@ -46,7 +46,8 @@ static void usage(FILE *f)
 	      "  --temperature C|PART  of the battery, 10C, or the part of the capacity it leaves\n"
 	      "  --for DURATION        the runtime that is wanted: 24h\n"
 	      "  --json                as JSON\n"
-	      "  --help                this text\n",
+	      "  --help                this text\n"
+	      "\n" TOOL_IMPORT_HELP,
 	      f);
 }
 
@@ -99,6 +100,8 @@ static int trace_load(const char *path, struct runtime_options *opt)
 	struct ww_stat *s = NULL;
 	int rc = tool_open_trace(path, &t);
 
+	if (rc == 0)
+		tool_say_import(t);
 	if (rc == 0)
 		rc = tool_window_find(t, &opt->window, &span);
 	if (rc == 0) {
@@ -154,6 +157,12 @@ int pwrlog_runtime(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, ":h", runtime_long_options, NULL)) != -1) {
+		int taken = tool_import_option(c);
+
+		if (taken < 0)
+			return TOOL_USAGE;
+		if (taken)
+			continue;
 		if (c == 'h') {
 			usage(stdout);
 			return TOOL_OK;

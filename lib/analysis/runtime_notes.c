@@ -193,8 +193,9 @@ static void rating(struct ww_runtime *r)
 	if (r->peak_W > 0 && r->watts.value > 0 && r->peak_W > 1.5 * r->watts.value) {
 		ww_str_add(&s, "the load is not steady (peak ");
 		number(&s, r->peak_W,
-		       "W): a runtime of its mean is a little too long, for "
-		       "Peukert's law counts the peaks more");
+		       "W): a runtime of its mean is too long, since by Peukert's law peaks cost "
+		       "more "
+		       "(a quarter too long where it is on for a third of the time)");
 		say(r, &s);
 	}
 }

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """pwrlog runtime: makers' tables, measured runtimes, batteries, traces; and wrong use."""
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tap import main  # noqa: E402
-from ww import Case, js, run  # noqa: E402
+from ww import ROOT, Case, js, run, tool  # noqa: E402
 
 TABLE = ("VA,420,650,1000,1400\n50,41,90,167,306\n75,27,64,125,236\n100,21,49,98,190\n"
          "150,14,29,64,133\n200,10,22,47,99\n250,7.5,17,35,74\n300,6.2,14,27,60\n")
@@ -158,6 +159,15 @@ class Runtime(Case):
         self.assertTrue(any(n.startswith("overload: ") for n in report["notes"]))
         self.assertEqual(run("pwrlog", "runtime", "--load", "25W", trace),
                          (2, "", "pwrlog runtime: --load and a trace exclude each other\n" + HELP))
+
+    def test_example(self):
+        p = subprocess.run([os.path.join(ROOT, "examples", "ups.sh")], capture_output=True,
+                           check=True, text=True, env={**os.environ, "PWRLOG": tool("pwrlog")})
+        self.assertEqual(p.stderr, "")
+        for part in ("runtime           92 \u00b1 12 min\n", "between           81-129 min\n",
+                     "600.0 \u00b1 7.2 Wh, 50.0 Ah at 12 V without any loss; it takes 163.4 \u00b1 8.0 Ah",
+                     "it takes 84.9 \u00b1 2.1 Ah"):
+            self.assertIn(part, p.stdout.replace("\n  ", " "))
 
     def test_refused(self):
         bad = self.table("VA,A\n50,abc\n")
