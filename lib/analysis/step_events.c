@@ -67,14 +67,27 @@ static bool settling(const struct gather *g, size_t k)
 	return smooth < jump + 9 * s * s * ww_step_tau(d, at);
 }
 
+/* An outlier of both levels that is nearer to the old one is the old one's. */
+static size_t first_of(const struct gather *g, size_t k)
+{
+	const struct ww_step_data *d = g->d;
+	size_t i = g->f->change[k], end = end_of(g, k);
+
+	while (i + 1 < end &&
+	       fabs(d->v[i] - g->f->level[k + 1]) >= d->bound * ww_step_reach(d, i) &&
+	       fabs(d->v[i] - g->f->level[k]) < fabs(d->v[i] - g->f->level[k + 1]))
+		i++;
+	return i;
+}
+
 /* Outliers just before a change, to the same side, are its first readings. */
-static size_t onset(const struct gather *g, size_t k)
+static size_t onset(const struct gather *g, size_t k, size_t i)
 {
 	const struct ww_step_data *d = g->d;
 	double up = g->f->level[k + 1] > g->f->level[k] ? 1 : -1;
-	size_t i = g->f->change[k], least = k ? g->f->change[k - 1] : 0;
+	size_t at = i, least = k ? g->f->change[k - 1] : 0;
 
-	while (i > least + 1 && d->t[g->f->change[k]] - d->t[i - 1] < WW_STEP_SETTLING_S &&
+	while (i > least + 1 && d->t[at] - d->t[i - 1] < WW_STEP_SETTLING_S &&
 	       up * (d->v[i - 1] - g->f->level[k]) >= d->bound * ww_step_reach(d, i - 1))
 		i--;
 	return i;
@@ -87,7 +100,7 @@ static void gather(struct gather *g)
 	double row = d->block > 1 ? 0 : fmax(WW_STEP_TOGETHER_S, 1.5 * d->period);
 
 	for (size_t k = 0; k < g->f->changes; k++) {
-		size_t at = g->f->change[k], on = onset(g, k);
+		size_t at = first_of(g, k), on = onset(g, k, at);
 		struct ww_step_bound *b = g->bounds ? &g->bound[g->bounds - 1] : NULL;
 
 		if (b && !marked(g, d->t[b->i], at)) {

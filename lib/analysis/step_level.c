@@ -213,7 +213,7 @@ static double curve_cost(const struct ww_step_data *d, const struct ww_step_fit 
 {
 	bool slow = f->tau_s > WW_STEP_FADED * (f->t1 - f->t0);
 
-	if (d->flat && f->tau_s > 2 * WW_STEP_FADED * (f->t1 - f->t0))
+	if (d->flat && f->tau_s > fmax(WW_STEP_FADED * (f->t1 - f->t0), WW_STEP_SETTLING_S / 2))
 		return INFINITY;
 	return d->drifting && slow ? 3 * CURVE_COST : CURVE_COST;
 }

@@ -28,7 +28,7 @@ static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
 	}
 }
 
-#define FLAT	 5.0  /* what a change must save against one curve, in variances */
+#define FLAT	 9.0  /* what a change must save against one curve, in variances */
 #define DRIFTING 18.0 /* where curves are usual, and the best of many places was taken */
 #define CHANGE	 10.0 /* what a change counts for when two explanations are compared */
 
