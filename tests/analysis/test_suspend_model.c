@@ -138,6 +138,7 @@ static void test_pareto(void **state)
 	o.gap_alpha = 1.5;
 	m = make(&o);
 	NEAR(ww_suspend_model_policy(m, WW_POLICY_BEST)->timeout_s, 1.1142857142857143);
+	NEAR(ww_suspend_model_get(m)->gap_mean, 1.5 * 0.1 / 0.5);
 	best = watts(m, WW_POLICY_BEST);
 	ww_suspend_model_free(m);
 	for (int i = 1; i < 60; i++) {
