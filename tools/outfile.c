@@ -104,3 +104,11 @@ int tool_write_file(const char *path, char *text)
 	tool_say("%s: cannot be written: %s", path, strerror(-rc));
 	return TOOL_FAILED;
 }
+
+bool tool_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}

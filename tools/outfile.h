@@ -12,4 +12,7 @@
  */
 int tool_write_file(const char *path, char *text);
 
+/* Both names are there and mean one file: a picture must not take a trace's place. */
+bool tool_same_file(const char *a, const char *b);
+
 #endif

@@ -138,5 +138,8 @@ int pwrlog_steps(int argc, char **argv)
 	if (w.plot && w.html && strcmp(w.plot, w.html) == 0)
 		return tool_usage_error("--plot and --html name the same file: '%s'", w.plot);
 	path = tool_one_file(argc, argv);
+	if (path &&
+	    ((w.plot && tool_same_file(w.plot, path)) || (w.html && tool_same_file(w.html, path))))
+		return tool_usage_error("'%s' is to be read: name another file to draw into", path);
 	return path ? report(path, &w) : TOOL_USAGE;
 }

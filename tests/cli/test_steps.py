@@ -394,6 +394,17 @@ class Files(Case):
         self.assertEqual(p.returncode, 0)
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o640)
 
+    def test_not_over_the_trace(self):
+        path, link = self.path("t.csv"), self.path("link.svg")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("t_s,power_W\n" + "".join("%d,%.1f\n" % r for r in toggles()))
+        os.symlink(path, link)
+        for option in ("--plot", "--html"):
+            code, out, err = run("pwrlog", "steps", option, link, path)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(f"'{path}' is to be read: name another file to draw into", err)
+        self.assertEqual(run("pwrlog", "steps", path)[0], 0)
+
     def test_no_folder(self):
         path = self.path("none/o.svg")
         code, out, err = run("pwrlog", "steps", "--plot", path, "-", stdin=self.data)
