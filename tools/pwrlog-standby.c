@@ -281,7 +281,8 @@ static int judge(struct ww_trace *t, void *ctx, char *say, size_t room, struct w
 	r = ww_standby_get(s);
 	done = r->verdict == WW_STANDBY_STABLE || r->verdict == WW_STANDBY_NO_TEST;
 	if (r->verdict == WW_STANDBY_TOO_SHORT)
-		snprintf(say, room, "%.4f W so far; the procedure needs longer yet", r->watts.value);
+		snprintf(say, room, "%.4f W so far; the procedure needs longer yet",
+			 r->watts.value);
 	else if (isfinite(r->slope.value))
 		snprintf(say, room, "%.4g W, %s: slope %.1f mW/h, 2 u = %.1f, limit %.1f",
 			 r->watts.value, ww_standby_verdict_name(r->verdict), r->slope.value * 1e3,
