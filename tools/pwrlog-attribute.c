@@ -93,6 +93,19 @@ static int read_spec(const char *text, struct ww_attribute_options *o)
 				text);
 }
 
+/* A recorded trace may be compared with a typed table, and the other way round. */
+static bool is_trace(const char *path)
+{
+	FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+	char head[16] = "";
+	bool yes = f && fread(head, 1, sizeof(head), f) == sizeof(head) &&
+		   memcmp(head, "SQLite format 3", sizeof(head)) == 0;
+
+	if (f)
+		fclose(f);
+	return yes;
+}
+
 static int read_file(struct ww_attribute *a, int set, const char *path, bool table)
 {
 	struct ww_error err = {0};
@@ -109,7 +122,7 @@ static int read_file(struct ww_attribute *a, int set, const char *path, bool tab
 		return rc;
 	}
 	rc = tool_slurp(path, &text, &n);
-	if (rc == 0 && n >= 16 && memcmp(text, "SQLite format 3", 16) == 0) {
+	if (rc == 0 && is_trace(path)) {
 		tool_say("%s: this is a trace, not a table: give it without --table", path);
 		rc = TOOL_FAILED;
 	}
@@ -152,7 +165,8 @@ static int attribute(struct choice *c, char **files, int n)
 	for (int i = 0; rc == 0 && i < n; i++)
 		rc = read_file(a, WW_SET_NOW, files[i], false);
 	if (rc == 0 && c->against)
-		rc = read_file(a, WW_SET_BEFORE, c->against, c->tables > 0);
+		rc = read_file(a, WW_SET_BEFORE, c->against,
+			       c->tables > 0 && !is_trace(c->against));
 	if (rc == 0 &&
 	    (ww_attribute_solve(a, &err) < 0 || ww_attribute_report(a, c->form, &text, &err) < 0))
 		rc = tool_fail(&err);

@@ -166,6 +166,35 @@ static void test_small(void **state)
 	assert_true(noted("no step stands out at the mark '+led'"));
 }
 
+/* A phone that charges draws less and less: its settled level counts, and it is said. */
+static void test_battery(void **state)
+{
+	struct bench b;
+	struct ww_trace *t;
+	const struct ww_device *d;
+
+	(void)state;
+	seed = 3;
+	bench_open(&b, NULL, &POWER, 1);
+	attr_mark(&b, 1, "all unplugged");
+	attr_mark(&b, 198, "+phone");
+	for (double s = 0; s < 900; s++)
+		bench_row(&b, s,
+			  (double[]){1 + (s < 200 ? 0 : 4 + 5 * exp(-(s - 200) / 90)) +
+				     0.05 * normal()});
+	t = bench_read(&b);
+	ww_attribute_free(a);
+	OK(ww_attribute_new(NULL, &a, err));
+	OK(ww_attribute_trace(a, WW_SET_NOW, t, err));
+	OK(ww_attribute_solve(a, err));
+	bench_end(&b, t);
+	d = ww_attribute_device(a, 0);
+	assert_string_equal(d->name, "phone");
+	if (!(fabs(d->watts.value - 4) < 0.3))
+		fail_msg("%g +- %g", d->watts.value, d->watts.u);
+	assert_true(noted("a battery that charges"));
+}
+
 /* Readings that a person typed, each with what was said at it. */
 static void test_typed(void **state)
 {
@@ -262,7 +291,8 @@ int main(void)
 		cmocka_unit_test(test_bare),	       cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_cycling),
 		cmocka_unit_test(test_small),	       cmocka_unit_test(test_typed),
-		cmocka_unit_test(test_saving),	       cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_battery),	       cmocka_unit_test(test_saving),
+		cmocka_unit_test(test_coverage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
