@@ -165,7 +165,8 @@ class Runtime(Case):
                            check=True, text=True, env={**os.environ, "PWRLOG": tool("pwrlog")})
         self.assertEqual(p.stderr, "")
         for part in ("runtime           92 \u00b1 12 min\n", "between           81-129 min\n",
-                     "600.0 \u00b1 7.2 Wh, 50.0 Ah at 12 V without any loss; it takes 163.4 \u00b1 8.0 Ah",
+                     "600.0 \u00b1 7.2 Wh, 50.0 Ah at 12 V without any loss; it takes "
+                     "163.4 \u00b1 8.0 Ah",
                      "it takes 84.9 \u00b1 2.1 Ah"):
             self.assertIn(part, p.stdout.replace("\n  ", " "))
 
