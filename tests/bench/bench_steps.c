@@ -1,64 +1,71 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole of `pwrlog steps`: a million readings with changes, and a day without any. */
+/*
+ * Step detection alone, from arrays: a still day, noise without a step, levels of 300 s, a
+ * coarse display, correlated noise. Time of one processor, so that what else runs does not count.
+ */
 #include "../analysis/stat_trace.h"
+#include "analysis/steps.h"
 
 #include <sys/resource.h>
 #include <time.h>
 
-#define MOST 1000000
+#define DAY	86400
+#define MILLION 1000000
 
-/* n readings of 20 W with normal noise of 0.3 W, 37 W more in every second stretch of `each`. */
-static struct ww_trace *written(struct bench *b, int64_t n, int64_t period, int64_t each)
+static double t[MILLION], v[MILLION];
+
+/* level_s 0: one level. AR(1) noise of standard deviation sigma. */
+static void make(size_t n, double sigma, double phi, double q, size_t level_s)
 {
-	struct ww_source_info info = {.kind = WW_METER, .name = "meter", .period_ns = period};
-	static int64_t t[MOST], code[MOST];
+	double level = 20, noise = 0;
 
 	seed = 1;
-	bench_open(b, &info, &POWER, 1);
-	for (int64_t i = 0; i < n; i++) {
-		t[i] = BEGIN + i * period;
-		code[i] = llround(10 * (20 + (each && i / each % 2 ? 37 : 0) + 0.3 * normal()));
+	for (size_t i = 0; i < n; i++) {
+		if (level_s && i % level_s == 0)
+			level = 20 + 60 * uniform();
+		noise = phi * noise + sigma * sqrt(1 - phi * phi) * (sigma > 0 ? normal() : 0);
+		t[i] = (double)i;
+		v[i] = q * round((level + noise) / q);
 	}
-	OK(ww_writer_samples(b->w, b->source, (size_t)n, t, t, code, err));
-	return bench_read(b);
 }
 
-static double since(int64_t begin)
+static bool run(const char *what, size_t n, double q, double limit)
 {
-	return (double)(ww_clock_ns(CLOCK_MONOTONIC) - begin) / 1e9;
-}
+	struct ww_step_input in = {.n = n, .t = t, .v = v, .resolution = q, .period = 1};
+	struct ww_step_result r;
+	int64_t begin = ww_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	double took;
 
-static void whole(const char *what, int64_t n, int64_t period, int64_t each, double bound)
-{
-	struct ww_steps *s = NULL;
-	struct bench b;
-	struct ww_trace *t = written(&b, n, period, each);
-	int64_t begin = ww_clock_ns(CLOCK_MONOTONIC);
-	char *text, *svg;
-	double found;
-	struct rusage use;
-
-	OK(ww_steps_new(t, NULL, &s, err));
-	found = since(begin);
-	OK(ww_steps_report(s, WW_REPORT_JSON, &text, err));
-	OK(ww_steps_plot(s, WW_PLOT_SVG, &svg, err));
-	getrusage(RUSAGE_SELF, &use);
-	printf("steps of %s: %.3f s with report and picture (bound %.1f), %.3f s without; %zu "
-	       "steps; "
-	       "picture %zu kB; at most %ld MB\n",
-	       what, since(begin), bound, found, ww_steps_count(s), strlen(svg) / 1000,
-	       use.ru_maxrss / 1024);
-	ww_free(text);
-	ww_free(svg);
-	ww_steps_free(s);
-	bench_end(&b, t);
+	OK(ww_steps_find(&in, &r, err));
+	took = (double)(ww_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / 1e9;
+	printf("%-38s %8zu readings %5zu steps %7.3f s", what, n, r.events, took);
+	if (limit > 0)
+		printf(" (bound %g)", limit);
+	printf("\n");
+	ww_steps_clear(&r);
+	return limit <= 0 || took < limit;
 }
 
 int main(void)
 {
-	whole("a day at 1 Hz without change", 86400, S, 0, 0.1);
-	whole("100 000 readings at 10 Hz, 20 levels", MOST / 10, S / 10, 5000, 0.1);
-	whole("1 000 000 readings at 10 Hz, 20 levels", MOST, S / 10, 50000, 1);
-	whole("1 000 000 readings at 10 Hz, 2000 levels", MOST, S / 10, 500, 1);
-	return 0;
+	struct rusage use;
+	bool ok = true;
+
+	make(DAY, 0, 0, 1, 0);
+	ok &= run("unchanging, 1 W display", DAY, 1, 0.1);
+	make(DAY, 0.3, 0, 0.1, 0);
+	ok &= run("white noise, no step", DAY, 0.1, 0);
+	make(DAY, 0.3, 0, 0.1, 300);
+	ok &= run("300 s a level, white noise", DAY, 0.1, 0);
+	make(MILLION, 0.3, 0, 0.1, 0);
+	ok &= run("white noise, no step", MILLION, 0.1, 1);
+	make(MILLION, 0.3, 0, 0.1, 300);
+	ok &= run("300 s a level, white noise", MILLION, 0.1, 1);
+	make(MILLION, 0.3, 0, 1, 300);
+	ok &= run("display of 1 W, 300 s a level", MILLION, 1, 1);
+	make(MILLION, 0.3, 0.8, 0.1, 300);
+	ok &= run("correlated noise (0.8), 300 s a level", MILLION, 0.1, 1);
+	getrusage(RUSAGE_SELF, &use);
+	printf("largest memory %ld kB, the readings included\n", use.ru_maxrss);
+	return ok ? 0 : 1;
 }
