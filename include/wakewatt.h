@@ -1516,7 +1516,10 @@ WW_API const char *ww_runtime_table_unit(const struct ww_runtime_table *t);
 WW_API const char *ww_runtime_table_model(const struct ww_runtime_table *t, size_t i);
 WW_API void ww_runtime_table_free(struct ww_runtime_table *t);
 
-/** "25W", "25 W ± 0.6", "25±0.6W", "35VA", "48min"; a bare number is of unit `dflt`. */
+/**
+ * "25W", "25 W ± 0.6", "25±0.6W", "25±2%", "35VA", "48min"; a bare number is of unit `dflt`.
+ * out->u is what stands behind the sign, whatever it is meant as; 0 without one.
+ */
 WW_API int ww_quantity_parse(const char *text, const char *dflt, struct ww_quantity *out,
 			     char *unit, size_t unit_size, struct ww_error *err);
 
