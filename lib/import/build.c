@@ -6,23 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define META_FORMAT "import.format"
-#define META_NOTE   "import.note."
-
 #define ROWS_AT_ONCE 4096
-
-const char *ww_import_name(const struct ww_trace *t)
-{
-	return ww_trace_meta(t, META_FORMAT);
-}
-
-const char *ww_import_note(const struct ww_trace *t, size_t i)
-{
-	char key[40];
-
-	snprintf(key, sizeof(key), META_NOTE "%02zu", i + 1);
-	return ww_trace_meta(t, key);
-}
 
 /* One over a power of ten is what values are divided by: 0.1 exactly as it is read. */
 static double scale_of(const struct ww_column *c)
@@ -185,12 +169,12 @@ static int put_clock(struct ww_writer *w, struct ww_import *im, struct ww_error 
 
 static int put_meta(struct ww_writer *w, const struct ww_import *im, struct ww_error *err)
 {
-	int rc = ww_writer_meta(w, META_FORMAT, im->format, err);
+	int rc = ww_writer_meta(w, WW_META_IMPORT, im->format, err);
 	const char *note;
 	char key[40];
 
 	for (size_t i = 0; rc == 0 && (note = ww_note_at(&im->notes, i)); i++) {
-		snprintf(key, sizeof(key), META_NOTE "%02zu", i + 1);
+		snprintf(key, sizeof(key), WW_META_IMPORT_NOTE "%02zu", i + 1);
 		rc = ww_writer_meta(w, key, note, err);
 	}
 	if (rc == 0 && im->notes.bad)

@@ -2,6 +2,8 @@
 /* A trace that is made here, in memory, instead of being read from a file or a stream. */
 #include "trace/trace.h"
 
+#include <stdio.h>
+
 int ww_memory_new(const char *path, struct ww_trace **out, struct ww_writer **w,
 		  struct ww_error *err)
 {
@@ -35,4 +37,17 @@ int ww_memory_done(struct ww_trace *t, struct ww_writer *w, struct ww_error *err
 		return rc;
 	t->state = WW_TRACE_CLOSED;
 	return 0;
+}
+
+const char *ww_import_name(const struct ww_trace *t)
+{
+	return ww_trace_meta(t, WW_META_IMPORT);
+}
+
+const char *ww_import_note(const struct ww_trace *t, size_t i)
+{
+	char key[40];
+
+	snprintf(key, sizeof(key), WW_META_IMPORT_NOTE "%02zu", i + 1);
+	return ww_trace_meta(t, key);
 }

@@ -126,6 +126,8 @@ int ww_trace_open_fd(const char *path, int fd, bool own, const uint8_t *head, si
  * memory.c: a trace that is made here, in memory, by a writer; complete once the writer
  * is done, which takes the writer whatever the result.
  */
+#define WW_META_IMPORT	    "import.format"
+#define WW_META_IMPORT_NOTE "import.note." /* and its number, from 01 */
 int ww_memory_new(const char *path, struct ww_trace **out, struct ww_writer **w,
 		  struct ww_error *err);
 int ww_memory_done(struct ww_trace *t, struct ww_writer *w, struct ww_error *err);
