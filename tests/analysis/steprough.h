@@ -287,8 +287,8 @@ static const struct gen_family rough_families[] = {
 	{"pulses of 4-8 s", rough_pulses, 0.5, 1, 1},
 	{"charger tapers, no step", rough_taper, 0.9, 1, 1},
 	{"step 0.6 of the noise", rough_small_06, 0, 1, 1},
-	{"step 0.8 of the noise", rough_small_08, 0, 1, 1},
-	{"step 1.0 of the noise", rough_small_1, 0.05, 1, 1},
+	{"step 0.8 of the noise", rough_small_08, 0.7, 1, 1},
+	{"step 1.0 of the noise", rough_small_1, 0.8, 1, 1},
 	{"step 0.8 of a count", rough_one_count, 0.9, 1, 1},
 	{"small off after large on", rough_after, 0.9, 1, 1},
 };

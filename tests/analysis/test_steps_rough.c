@@ -76,7 +76,7 @@ static void test_worst(void **state)
 			fail_msg("%s: refused", s.family);
 		if ((double)s.found < rough_families[i].least_found * s.wanted)
 			fail_msg("%s: %u of %u found", s.family, s.found, s.wanted);
-		if (s.extra > 2 * s.traces)
+		if (s.extra > 4 * s.traces)
 			fail_msg("%s: %u false in %u traces", s.family, s.extra, s.traces);
 	}
 }
