@@ -337,7 +337,7 @@ void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww
 			*fit = other;
 			least = rss + LINE_COST * other.s2 * other.tau;
 		}
-		if (p.n >= 8 && curved(&p, &other, least, other.s2 * other.tau)) {
+		if (p.n >= 8 && curved(&p, d->flat ? fit : &other, least, other.s2 * other.tau)) {
 			other.rss = settling(&p, &other, d->period, least);
 			variance(d, from, to, &other);
 			if (other.rss + curve_cost(d, &other) * other.s2 * other.tau < least)

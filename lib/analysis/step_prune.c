@@ -7,10 +7,11 @@
 
 #include <math.h>
 
-#define FREEDOM 3.0   /* what each further parameter of a level must save */
-#define PASSING 100.0 /* variances: a transient beyond doubt */
-#define FEW	32.0  /* readings */
-#define NONE	SIZE_MAX
+#define FREEDOM	 3.0   /* what each further parameter of a level must save */
+#define SETTLING 3.0   /* so many times more must be saved soon after a larger change */
+#define PASSING	 100.0 /* variances: a transient beyond doubt */
+#define FEW	 32.0  /* readings */
+#define NONE	 SIZE_MAX
 
 struct prune {
 	const struct ww_step_data *d;
@@ -76,16 +77,38 @@ static bool abrupt(const struct ww_step_fit *a, const struct ww_step_fit *b, dou
 	       b->n >= 8 && delta > 10 * s;
 }
 
+/* Soon after a larger change, which it may be the settling of. */
+static bool may_settle(const struct prune *p, size_t k, double delta)
+{
+	size_t last = p->before[k];
+	const struct ww_step_data *d = p->d;
+	double t, all;
+
+	if (last == NONE)
+		return false;
+	t = d->t[p->bound[last].i];
+	if (d->t[p->bound[k].i] - t > WW_STEP_SETTLING_S)
+		return false;
+	all = ww_step_fit_at(&p->fit[k], d->t[p->bound[k].i]) - ww_step_fit_at(&p->fit[last], t);
+	return delta <= WW_STEP_SETTLING * fabs(all);
+}
+
 /* Variances that a jump saves against one curve over both sides. */
 static double saved(const struct prune *p, size_t k, const struct ww_step_fit *a,
-		    const struct ww_step_fit *b)
+		    const struct ww_step_fit *b, double delta)
 {
-	double free = a->dof + b->dof,
+	double free = a->dof + b->dof, save,
 	       s2 = (a->s2 * a->tau * a->dof + b->s2 * b->tau * b->dof) / free;
 	struct ww_step_fit one;
 
 	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
-	return (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
+	save = (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
+	/* A curve is expected there, and noise makes it look like stairs. */
+	if (save > p->d->smooth && may_settle(p, k, delta)) {
+		one.rss = ww_step_fit_as(p->d, begin_of(p, k), end_of(p, k), WW_LEVEL_SETTLING);
+		save = fmin(save, (one.rss - a->rss - b->rss) / s2) / SETTLING;
+	}
+	return save;
 }
 
 static void judge(struct prune *p, size_t k)
@@ -110,7 +133,7 @@ static void judge(struct prune *p, size_t k)
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));
 	if (!abrupt(a, b, delta))
-		save = saved(p, k, a, b);
+		save = saved(p, k, a, b, delta);
 	/* It came and went: no change of level, and no part of one. */
 	p->passing[k] =
 		z < p->d->least && save > PASSING && b->shape == WW_LEVEL_SETTLING && !b->drifts;
