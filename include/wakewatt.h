@@ -1155,7 +1155,7 @@ struct ww_run {
 					      meter's accuracy, which all runs share */
 	double marginal_own_u;		 /**< likewise of marginal_J.u */
 	struct ww_quantity work;	 /**< work done, in work_unit */
-	const char *work_unit;		 /**< "B", "frames"; "" none */
+	const char *work_unit;		 /**< "B", "frame"; "" none */
 	struct ww_quantity gross_per;	 /**< J for a unit of work */
 	struct ww_quantity marginal_per; /**< likewise, above the baseline */
 	struct ww_quantity time_per;	 /**< s for a unit of work */
@@ -1216,7 +1216,7 @@ struct ww_work_found {
 	uint64_t lines;	  /**< of output that said so */
 	double value;	  /**< amount, or amount in a second */
 	double u;	  /**< standard uncertainty of value from its last digit; 0 a count */
-	const char *unit; /**< "B", "frames", "block"; without "/s" */
+	const char *unit; /**< "B", "frame", "op"; without "/s" */
 	const char *why;  /**< why there is none, "" otherwise */
 };
 enum ww_work_kind {

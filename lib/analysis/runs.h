@@ -31,7 +31,10 @@ struct ww_runs {
 	bool base_open; /* a baseline began and has not ended */
 	struct ww_runs_meter meter;
 	int64_t pad_ns; /* readings touched by a run lie no further outside of it */
-	bool failed;	/* failed runs count, too */
+	/* above the baseline between the end of a run and the next baseline, of all runs */
+	double tail_J, tail_u2;
+	size_t tails;
+	bool failed; /* failed runs count, too */
 	struct ww_notes notes;
 	struct ww_wall wall;
 	int64_t origin_ns; /* the trace's first record */

@@ -321,6 +321,24 @@ static void energies(struct ww_runs *r, struct ww_run *run, const struct piece *
 		run->peak_W = in->max;
 }
 
+/* What a run left behind: a fan that goes on, a disk that is written later. */
+static int read_tail(struct ww_runs *r, struct ww_trace *t, const struct ww_run *run,
+		     const struct ww_runs_base *after, struct ww_error *err)
+{
+	struct piece p;
+	int rc;
+
+	if (!after)
+		return 0;
+	rc = measure(r, t, ww_add_sat(run->end.hi_ns, r->pad_ns), after->from, &p, err);
+	if (rc < 0 || p.n == 0 || p.gaps)
+		return rc;
+	r->tail_J += p.joules - p.seconds * after->watts.value;
+	r->tail_u2 += pow(p.seconds * after->watts.u, 2) * (1 + (double)after->n / (double)p.n);
+	r->tails++;
+	return 0;
+}
+
 static int read_run(struct ww_runs *r, struct ww_trace *t, size_t i, struct ww_error *err)
 {
 	struct ww_run *run = &r->run[i];
@@ -350,7 +368,7 @@ static int read_run(struct ww_runs *r, struct ww_trace *t, size_t i, struct ww_e
 			     err);
 	if (rc == 0)
 		energies(r, run, &in, &inner, balanced ? &wide : NULL, b0, b1);
-	return rc;
+	return rc < 0 ? rc : read_tail(r, t, run, alone(r, i) ? b1 : NULL, err);
 }
 
 int ww_runs_energies(struct ww_runs *r, struct ww_trace *t, struct ww_error *err)

@@ -279,6 +279,43 @@ static void note_edges(struct ww_runs *r)
 	ww_str_free(&s);
 }
 
+static void note_tails(struct ww_runs *r)
+{
+	double all = 0, n = (double)r->tails;
+	struct ww_str s = {0};
+
+	for (size_t i = 0; i < r->runs; i++)
+		all += zero_if_nan(r->run[i].marginal_J.value);
+	if (r->tails == 0 || r->tail_J < 3 * sqrt(r->tail_u2) || r->tail_J < 0.01 * fabs(all))
+		return;
+	ww_str_add(&s, "after a run the load came to rest only by and by: ");
+	ww_str_fixed(&s, r->tail_J / n, r->tail_J / n < 10 ? 2 : 1);
+	ww_str_add(&s, " J above the baseline until that was measured are in no figure");
+	r->bad = r->bad || s.bad;
+	if (!s.bad)
+		ww_note(&r->notes, "%s", s.p);
+	ww_str_free(&s);
+}
+
+static void note_unread(struct ww_runs *r)
+{
+	struct ww_str s = {0};
+	double least = 1;
+
+	for (size_t i = 0; i < r->runs; i++)
+		if (!isnan(r->run[i].gross_J.value))
+			least = fmin(least, r->run[i].coverage);
+	if (least >= 1)
+		return;
+	ww_str_add(&s, "of one run only ");
+	ww_str_fixed(&s, floor(least * 1000) / 10, 1);
+	ww_str_add(&s, " % of its time was read; what was not is taken as the mean of both sides");
+	r->bad = r->bad || s.bad;
+	if (!s.bad)
+		ww_note(&r->notes, "%s", s.p);
+	ww_str_free(&s);
+}
+
 static void note_rest(struct ww_runs *r)
 {
 	size_t bad = 0, counted = 0, warmups = 0;
@@ -330,6 +367,8 @@ void ww_runs_sums(struct ww_runs *r)
 		sum_variant(r, k, c);
 	note_baselines(r);
 	note_edges(r);
+	note_tails(r);
+	note_unread(r);
 	note_rest(r);
 	free(space);
 }

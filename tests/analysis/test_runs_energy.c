@@ -289,6 +289,27 @@ static void baselines_that_wander(void **state)
 	}
 }
 
+/* A fan goes on for two seconds at 10 W: said, and not counted. */
+static void what_a_run_leaves_behind(void **state)
+{
+	struct bench b;
+	struct ww_trace *t;
+	struct ww_runs *r;
+
+	(void)state;
+	bench_open(&b, NULL, &FINE, 1);
+	for (int i = 0; i <= 60; i++)
+		bench_row(&b, i, (double[]){i > 20 && i <= 30 ? 45 : i > 30 && i <= 33 ? 35 : 25});
+	base(&b, 5, 20);
+	a_run(&b, 1, 20, 30, "command=x", "exit=0");
+	base(&b, 35, 60);
+	r = runs_of(&b, &t, NULL);
+	assert_true(has_note(r, "20.0 J above the baseline until that was measured"));
+	/* The reading after the end is taken for one that the end cuts. */
+	near_(ww_runs_at(r, 0)->marginal_J.value, 210, 0.1, "energy");
+	done(&b, t, r);
+}
+
 /* Start and end are known to 0.2 s only: a baseline of 25 W makes that 5 J and more. */
 static void loose_marks(void **state)
 {
@@ -376,6 +397,7 @@ int main(void)
 		cmocka_unit_test(intervals_contain_the_truth),
 		cmocka_unit_test(noise_that_grows),
 		cmocka_unit_test(baselines_that_wander),
+		cmocka_unit_test(what_a_run_leaves_behind),
 		cmocka_unit_test(loose_marks),
 		cmocka_unit_test(accuracy),
 		cmocka_unit_test(accuracy_unknown),
