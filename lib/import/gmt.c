@@ -84,10 +84,10 @@ static int table_for(struct ww_import *im, const struct ww_field *domain, size_t
 /* Microjoules of the time since the row before. @return 0, 1 where there is none */
 static int add_energy(struct ww_table *t, const struct entry *e, int64_t before)
 {
-	int64_t dt = e->us - before;
+	int64_t dt = before == INT64_MIN ? 0 : e->us - before;
 	struct ww_num w = {.decimals = 6};
 
-	if (before == INT64_MIN || dt <= 0)
+	if (dt <= 0)
 		return 1;
 	w.value = e->value.value / (double)dt;
 	w.code = llround(w.value * 1e6);

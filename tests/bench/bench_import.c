@@ -28,7 +28,7 @@ static int make(const char *path, int stamps)
 		return -1;
 	fputs("time,power_W\n", f);
 	for (int i = 0; i < LINES; i++) {
-		int s = i / 100, r = (i * 7919) % 1000;
+		int s = i / 100, r = i % 1000 * 7919 % 1000;
 
 		if (stamps)
 			fprintf(f, "2023-11-14 %02d:%02d:%02d.%02d,%d.%03d\n", s / 3600,
