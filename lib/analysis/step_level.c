@@ -16,23 +16,34 @@
 struct points {
 	size_t n;
 	double count;
-	double within; /* sum of squares about the averages */
+	double vv; /* sum of squares about the averages */
 	double w[WW_STEP_BINS], t[WW_STEP_BINS], v[WW_STEP_BINS];
+	double tt[WW_STEP_BINS], tv[WW_STEP_BINS]; /* and products with the time */
 };
+
+static double between(const double *sum, size_t from, size_t to)
+{
+	return sum[to] - sum[from];
+}
 
 static void put(struct points *p, const struct ww_step_data *d, size_t from, size_t to)
 {
-	double w = d->sum_w[to] - d->sum_w[from], v, vv;
+	double w = between(d->sum_w, from, to), t, v;
+	size_t i = p->n;
 
 	if (w < 0.5)
 		return;
-	v = d->sum_v[to] - d->sum_v[from];
-	vv = d->sum_vv[to] - d->sum_vv[from];
-	p->w[p->n] = w;
-	p->v[p->n] = v / w;
-	p->t[p->n] = d->t[0] + (d->sum_t[to] - d->sum_t[from]) / w;
-	if (w > 1.5)
-		p->within += fmax(0, vv - v * v / w);
+	t = between(d->sum_t, from, to) / w;
+	v = between(d->sum_v, from, to) / w;
+	p->w[i] = w;
+	p->t[i] = d->t[0] + t;
+	p->v[i] = v;
+	p->tt[i] = p->tv[i] = 0;
+	if (w > 1.5) {
+		p->tt[i] = fmax(0, between(d->sum_tt, from, to) - t * t * w);
+		p->tv[i] = between(d->sum_tv, from, to) - t * v * w;
+		p->vv += fmax(0, between(d->sum_vv, from, to) - v * v * w);
+	}
 	p->count += w;
 	p->n++;
 }
@@ -41,6 +52,7 @@ static void put_one(struct points *p, const struct ww_step_data *d, size_t i)
 {
 	p->w[p->n] = 1;
 	p->v[p->n] = d->v[i];
+	p->tt[p->n] = p->tv[p->n] = 0;
 	p->t[p->n++] = d->t[i];
 	p->count += 1;
 }
@@ -50,7 +62,7 @@ static void gather(struct points *p, const struct ww_step_data *d, size_t from, 
 	size_t len = to - from, begin = from;
 
 	p->n = 0;
-	p->count = p->within = 0;
+	p->count = p->vv = 0;
 	if (len <= WW_STEP_BINS) {
 		for (size_t i = from; i < to; i++)
 			if (!d->out[i])
@@ -76,24 +88,31 @@ static void gather(struct points *p, const struct ww_step_data *d, size_t from, 
 	}
 }
 
-/* v = c + a g over the points, a held towards 0 by `hold`: residual sum of squares. */
-static double regress(const struct points *p, const double *g, double hold, double *c, double *a)
+/*
+ * v = c + a g over the points, a held towards 0 by `hold`: residual sum of squares.
+ * slope: that of g, by which what was averaged differs from its average.
+ */
+static double regress(const struct points *p, const double *g, const double *slope, double hold,
+		      double *c, double *a)
 {
-	double mg = 0, mv = 0, gg = 0, gv = 0, r = p->within;
+	double mg = 0, mv = 0, gg = 0, gv = 0, r = p->vv;
 
 	for (size_t i = 0; i < p->n; i++) {
 		mg += p->w[i] * g[i] / p->count;
 		mv += p->w[i] * p->v[i] / p->count;
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		gg += p->w[i] * (g[i] - mg) * (g[i] - mg);
-		gv += p->w[i] * (g[i] - mg) * (p->v[i] - mv);
+		gg += p->w[i] * (g[i] - mg) * (g[i] - mg) + slope[i] * slope[i] * p->tt[i];
+		gv += p->w[i] * (g[i] - mg) * (p->v[i] - mv) + slope[i] * p->tv[i];
 	}
 	*a = gg > 0 ? gv / (gg + hold) : 0;
 	*c = mv - *a * mg;
-	for (size_t i = 0; i < p->n; i++)
-		r += p->w[i] * pow(p->v[i] - *c - *a * g[i], 2);
-	return r;
+	for (size_t i = 0; i < p->n; i++) {
+		double e = p->v[i] - *c - *a * g[i], b = *a * slope[i];
+
+		r += p->w[i] * e * e + b * b * p->tt[i] - 2 * b * p->tv[i];
+	}
+	return fmax(0, r);
 }
 
 static double constant(const struct points *p, struct ww_step_fit *f)
@@ -102,36 +121,40 @@ static double constant(const struct points *p, struct ww_step_fit *f)
 
 	f->shape = WW_LEVEL_CONSTANT;
 	f->params = 1;
-	f->rss = regress(p, zero, 0, &f->c, &f->a);
+	f->rss = regress(p, zero, zero, 0, &f->c, &f->a);
 	return f->rss;
 }
 
 static double line(const struct points *p, double hold, struct ww_step_fit *f)
 {
-	double g[WW_STEP_BINS], mean = 0;
+	double g[WW_STEP_BINS], one[WW_STEP_BINS], mean = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		mean += p->w[i] * p->t[i] / p->count;
 	for (size_t i = 0; i < p->n; i++)
 		g[i] = p->t[i] - mean;
+	for (size_t i = 0; i < p->n; i++)
+		one[i] = 1;
 	f->shape = WW_LEVEL_LINE;
 	f->params = 2;
 	f->t0 = mean;
-	f->rss = regress(p, g, hold, &f->c, &f->a);
+	f->rss = regress(p, g, one, hold, &f->c, &f->a);
 	return f->rss;
 }
 
 static double exponential(const struct points *p, struct ww_step_fit *f, double tau_s)
 {
-	double g[WW_STEP_BINS];
+	double g[WW_STEP_BINS], slope[WW_STEP_BINS];
 
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
 		g[i] = exp(-(p->t[i] - p->t[0]) / tau_s);
+		slope[i] = -g[i] / tau_s;
+	}
 	f->shape = WW_LEVEL_SETTLING;
 	f->params = 3;
 	f->t0 = p->t[0];
 	f->tau_s = tau_s;
-	f->rss = regress(p, g, 0, &f->c, &f->a);
+	f->rss = regress(p, g, slope, 0, &f->c, &f->a);
 	return f->rss;
 }
 
@@ -183,8 +206,11 @@ static double settling(const struct points *p, struct ww_step_fit *f, double per
  */
 static bool curved(const struct points *p, const struct ww_step_fit *line, double rss, double unit)
 {
-	double left = p->within;
+	double left = p->vv, b = line->shape == WW_LEVEL_LINE ? line->a : 0;
 	size_t begin = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		left += b * b * p->tt[i] - 2 * b * p->tv[i];
 
 	for (int k = 1; k <= 8; k++) {
 		size_t end = k == 8 ? p->n : (size_t)((double)p->n * (double)(k * (k + 1)) / 72.0);

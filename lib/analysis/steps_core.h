@@ -49,7 +49,7 @@ struct ww_step_data {
 	double least;		 /* a change has so many standard uncertainties at least */
 
 	/* sums over the readings before i that are not out */
-	double *sum_w, *sum_v, *sum_vv, *sum_t;
+	double *sum_w, *sum_v, *sum_vv, *sum_t, *sum_tt, *sum_tv;
 };
 
 /* Between two levels: the first reading that shows it, and the first after it. */
