@@ -71,6 +71,7 @@ struct ww_attribute {
 
 	/* design and fit */
 	struct ww_attr_meter meter;
+	bool skip_empty; /* readings without a load are off the calibration's line */
 	struct ww_attr_row *row;
 	size_t rows;
 	struct ww_attr_col *col;

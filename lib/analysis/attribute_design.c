@@ -137,6 +137,8 @@ static void file_rows(struct ww_attribute *a, size_t file, bool merge)
 		struct ww_attr_row *row = merge && !told(r) ? twin(a, from, r) : NULL;
 		double delta;
 
+		if (a->skip_empty && all_off(r))
+			continue;
 		if (!row) {
 			row = &a->row[a->rows++];
 			*row = (struct ww_attr_row){.file = file, .r = r, .t_s = r->t_s};
@@ -149,6 +151,15 @@ static void file_rows(struct ww_attribute *a, size_t file, bool merge)
 	}
 }
 
+static bool any_on(const struct ww_attribute *a)
+{
+	for (int set = 0; set < 2; set++)
+		for (size_t i = 0; i < a->set[set].readings; i++)
+			if (!all_off(&a->set[set].reading[i]))
+				return true;
+	return false;
+}
+
 int ww_attr_rows(struct ww_attribute *a, bool merge, struct ww_error *err)
 {
 	size_t n = a->set[0].readings + a->set[1].readings;
@@ -158,6 +169,7 @@ int ww_attr_rows(struct ww_attribute *a, bool merge, struct ww_error *err)
 	a->row = calloc(n, sizeof(*a->row));
 	if (!a->row)
 		return ww_fail_nomem(err);
+	a->skip_empty = a->calibrated && a->cal.dead_zone && any_on(a);
 	for (size_t i = 0; i < a->files; i++)
 		file_rows(a, i, merge);
 	for (size_t i = 0; i < a->rows; i++)

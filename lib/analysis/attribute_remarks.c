@@ -71,6 +71,24 @@ static void about_readings(struct ww_attribute *a)
 			merged, merged == 1 ? "" : "s");
 }
 
+static void about_calibration(struct ww_attribute *a)
+{
+	size_t beyond = 0;
+
+	for (size_t i = 0; i < a->rows; i++) {
+		double p = (a->row[i].y - a->cal.offset.value) / a->cal.gain.value;
+
+		beyond += p > 1.05 * a->cal.hi || p < 0.95 * a->cal.lo - a->row[i].u;
+	}
+	if (a->skip_empty)
+		ww_note(&a->notes, "the calibration found a dead zone: readings with all unplugged "
+				   "are left out");
+	if (beyond)
+		ww_note(&a->notes,
+			"%zu reading%s beyond the loads that the meter was calibrated with", beyond,
+			beyond == 1 ? " is" : "s are");
+}
+
 static void about_meter(struct ww_attribute *a)
 {
 	char o[40];
@@ -317,6 +335,8 @@ void ww_attr_remarks(struct ww_attribute *a)
 	about_devices(a);
 	about_base(a);
 	about_apparent(a);
+	if (a->calibrated)
+		about_calibration(a);
 	about_meter(a);
 	about_readings(a);
 	for (size_t i = 0; i < a->levels; i++)

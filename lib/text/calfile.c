@@ -158,7 +158,7 @@ static int read_word(struct reader *r)
 
 		if ((size_t)(r->end - r->p) >= n && memcmp(r->p, words[i], n) == 0) {
 			r->p += n;
-			return 0;
+			return r->lost || i == 2 ? 0 : r->number(r->ctx, r->path, i == 0);
 		}
 	}
 	return read_number(r);
@@ -257,6 +257,8 @@ static int on_number(void *ctx, const char *path, double v)
 	for (size_t k = 0; k < WW_COUNTOF(rows); k++)
 		if (strcmp(path, rows[k].path) == 0)
 			*rows[k].to = v;
+	if (strcmp(path, "dead_zone") == 0)
+		i->dead_zone = v != 0;
 	if (strcmp(path, "n") == 0 && v >= 0 && v < 1e9)
 		i->n = (uint64_t)v;
 	return 0;

@@ -137,13 +137,36 @@ static void test_calibrated(void **state)
 	NEAR(ww_attribute_get(a)->offset.value, 1.006315789473701, 1e-10);
 }
 
+/* Below some watts this meter shows nothing: its empty reading is none of its offset. */
+static void test_dead_zone(void **state)
+{
+	static const char loads[] = "0;0.0\n25;26.1\n40;41.2\n60;61.2\n100;101.4\n";
+	struct ww_calibration *fit, *cal;
+	struct ww_attribute_options o = {.size = sizeof(o)};
+	char *file;
+
+	(void)state;
+	assert_int_equal(ww_calibration_fit("cal", loads, sizeof(loads) - 1, NULL, &fit, &e), 0);
+	assert_int_equal(ww_calibration_report(fit, WW_REPORT_JSON, &file, &e), 0);
+	assert_int_equal(ww_calibration_read("cal", file, strlen(file), &cal, &e), 0);
+	o.calibration = cal;
+	solve(&o, "all unplugged, 0.0\n+a, 41.2\n+b, 252.0\n", NULL);
+	NEAR(dev("a")->watts.value, 40, 0.1);
+	NEAR(ww_attribute_get(a)->scale, 1, 0);
+	assert_true(noted("the calibration found a dead zone"));
+	assert_true(noted("1 reading is beyond the loads"));
+	ww_free(file);
+	ww_calibration_free(fit);
+	ww_calibration_free(cal);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_type_b),	   cmocka_unit_test(test_no_saving),
 		cmocka_unit_test(test_repeats),	   cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_offset),	   cmocka_unit_test(test_gain),
-		cmocka_unit_test(test_calibrated),
+		cmocka_unit_test(test_calibrated), cmocka_unit_test(test_dead_zone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, attr_end);
