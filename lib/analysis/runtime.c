@@ -54,6 +54,8 @@ static int something(struct ww_runtime_job *j)
 	for (size_t i = 0; i < r->rows; i++)
 		if (!isnan(r->row[i].minutes.value) || !isnan(r->row[i].bounds_min[0]))
 			return 0;
+	if (r->rows && *r->row[0].model)
+		return ww_fail(j->err, -ENODATA, "%s: %s", r->row[0].model, r->row[0].why);
 	return r->rows ? ww_fail(j->err, -ENODATA, "%s", r->row[0].why) : 0;
 }
 
