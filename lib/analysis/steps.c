@@ -60,48 +60,56 @@ static double cost(const struct ww_step_data *d, const struct ww_step_bound *bou
  * A drift that is cut into stairs hides, and small steps look like a drift: the trace is
  * explained once by flat levels and once by few that may drift, and the cheaper wins.
  */
-static int choose(struct ww_step_data *d, const struct ww_step_bound *bound, size_t n,
-		  struct ww_step_bound *some)
+static int choose(struct ww_step_data *d, const struct ww_step_bound *all, size_t n,
+		  struct ww_step_bound *some, struct ww_step_bound *bound, size_t *bounds)
 {
-	double costs[2];
-	size_t left;
+	double drifting, flat;
+	size_t left = n;
 	int rc;
 
-	for (int flat = 1; flat >= 0; flat--) {
-		left = n;
-		memcpy(some, bound, n * sizeof(*some));
-		d->flat = flat;
-		d->smooth = flat ? FLAT : DRIFTING;
-		rc = ww_step_prune(d, some, &left);
-		if (rc < 0)
-			return rc;
-		costs[flat] = cost(d, some, left);
-	}
-	d->flat = costs[1] <= costs[0];
-	d->smooth = d->flat ? FLAT : DRIFTING;
-	if (!d->flat)
-		learn(d, some, left, bound, n);
-	return 0;
+	d->smooth = DRIFTING;
+	rc = ww_step_prune(d, some, &left);
+	if (rc < 0)
+		return rc;
+	drifting = cost(d, some, left);
+	d->flat = true;
+	d->smooth = FLAT;
+	rc = ww_step_prune(d, bound, bounds);
+	if (rc < 0)
+		return rc;
+	flat = cost(d, bound, *bounds);
+	if (flat <= drifting)
+		return 0;
+	d->flat = false;
+	d->smooth = DRIFTING;
+	learn(d, some, left, all, n);
+	memcpy(bound, all, n * sizeof(*all));
+	*bounds = n;
+	return ww_step_prune(d, bound, bounds);
 }
 
 /* What is learnt of noise and drift from the levels may drop more of the changes. */
 static int settle(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds)
 {
-	size_t n = *bounds;
+	size_t n = *bounds, was;
 	struct ww_step_bound *all = malloc((2 * n + 1) * sizeof(*all));
 	int rc;
 
 	if (!all)
 		return -ENOMEM;
 	memcpy(all, bound, n * sizeof(*all));
-	rc = choose(d, all, n, all + n);
+	memcpy(all + n, bound, n * sizeof(*all));
+	rc = choose(d, all, n, all + n, bound, bounds);
 	for (int turn = 0; rc == 0 && turn < 4; turn++) {
-		size_t was = *bounds;
+		double tau = d->tau, odd = d->odd_tau, slope2 = d->slope2;
 
-		rc = ww_step_prune(d, bound, bounds);
-		if (rc < 0 || (turn && *bounds == was))
-			break;
 		learn(d, bound, *bounds, all, n);
+		if (d->tau <= 1.02 * tau && d->odd_tau <= 1.02 * odd && d->slope2 <= slope2)
+			break;
+		was = *bounds;
+		rc = ww_step_prune(d, bound, bounds);
+		if (*bounds == was)
+			break;
 	}
 	free(all);
 	return rc;
