@@ -316,6 +316,25 @@ static void note_unread(struct ww_runs *r)
 	ww_str_free(&s);
 }
 
+/* The same reason of several runs is said once. */
+static void note_no_work(struct ww_runs *r, size_t i)
+{
+	const char *why = r->run[i].work_why;
+	size_t n = 0;
+
+	for (size_t k = 0; k < r->runs; k++) {
+		if (strcmp(r->run[k].work_why, why) != 0)
+			continue;
+		if (k < i)
+			return;
+		n++;
+	}
+	if (*why && n > 1)
+		ww_note(&r->notes, "%zu runs: no amount of work: %s", n, why);
+	else if (*why)
+		ww_note(&r->notes, "run %u: no amount of work: %s", r->run[i].n, why);
+}
+
 static void note_rest(struct ww_runs *r)
 {
 	size_t bad = 0, counted = 0, warmups = 0;
@@ -340,9 +359,7 @@ static void note_rest(struct ww_runs *r)
 			"uncertainties",
 			r->meter.channel);
 	for (size_t i = 0; i < r->runs; i++)
-		if (*r->run[i].work_why)
-			ww_note(&r->notes, "run %u: no amount of work: %s", r->run[i].n,
-				r->run[i].work_why);
+		note_no_work(r, i);
 }
 
 void ww_runs_sums(struct ww_runs *r)

@@ -139,28 +139,6 @@ static void run_table(struct ww_str *s, const struct ww_runs *r)
 	ww_grid_print(s, &g);
 }
 
-/* A head, and a row of each variant that `fill` fills. */
-static void variant_table(struct ww_str *s, const struct ww_runs *r, const char *const *head,
-			  size_t columns,
-			  void (*fill)(struct ww_str *, const struct ww_runs *, size_t))
-{
-	struct ww_grid g = {.columns = columns, .left = 1};
-
-	ww_grid_head(&g, head);
-	for (size_t k = 0; k < r->variants; k++) {
-		struct ww_str *c = ww_grid_row(&g);
-
-		if (!c)
-			break;
-		put_key(&c[0], r, k);
-		if (c[0].n == 0)
-			ww_str_add(&c[0], "runs");
-		fill(c, r, k);
-	}
-	ww_str_add(s, "\n");
-	ww_grid_print(s, &g);
-}
-
 static void fill_means(struct ww_str *c, const struct ww_runs *r, size_t k)
 {
 	const struct ww_run_variant *v = &r->variant[k];
@@ -171,6 +149,32 @@ static void fill_means(struct ww_str *c, const struct ww_runs *r, size_t k)
 	put_time(&c[2], v->duration_s);
 	put_scaled(&c[3], v->gross_J, "J", "");
 	put_scaled(&c[4], v->marginal_J, "J", "");
+}
+
+/* A head, and a row of each variant that `fill` fills. */
+static void variant_table(struct ww_str *s, const struct ww_runs *r, const char *const *head,
+			  size_t columns,
+			  void (*fill)(struct ww_str *, const struct ww_runs *, size_t))
+{
+	struct ww_grid g = {.columns = columns, .left = 1};
+
+	ww_grid_head(&g, head);
+	for (size_t k = 0; k < r->variants; k++) {
+		struct ww_str *c;
+
+		/* How many count is told of each, the rest only where some do. */
+		if (fill != fill_means && r->variant[k].n == 0)
+			continue;
+		c = ww_grid_row(&g);
+		if (!c)
+			break;
+		put_key(&c[0], r, k);
+		if (c[0].n == 0)
+			ww_str_add(&c[0], "runs");
+		fill(c, r, k);
+	}
+	ww_str_add(s, "\n");
+	ww_grid_print(s, &g);
 }
 
 static void fill_power(struct ww_str *c, const struct ww_runs *r, size_t k)
