@@ -10,7 +10,8 @@
 
 #define SAMPLE_LINES	64
 #define MICROWATTS_FROM 2e6 /* more than that many mW, or less than 2 W in uW */
-#define DIGITS		16  /* of microseconds since 1970 */
+#define US_MOST		INT64_C(4200000000000000)
+#define DIGITS		16 /* of microseconds since 1970 */
 
 struct entry {
 	int64_t us;
@@ -28,6 +29,8 @@ static bool parse(const char *line, size_t len, struct entry *e)
 	if (n < 2 || n > 3 || f[0].n != DIGITS ||
 	    ww_num_read(f[0].p, f[0].n, false, &t) != WW_NUM_OK || t.decimals || t.unit_n ||
 	    ww_num_read(f[1].p, f[1].n, false, &e->value) != WW_NUM_OK || e->value.unit_n)
+		return false;
+	if (t.code < 0 || t.code > US_MOST)
 		return false;
 	e->us = t.code;
 	e->domain = n == 3 ? f[2] : (struct ww_field){"", 0, false};

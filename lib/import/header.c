@@ -163,12 +163,13 @@ static int read_headings(struct ww_plan *p, const struct ww_field *name,
 static int comment_header(struct ww_plan *p, const struct ww_head *h, struct ww_error *err)
 {
 	struct ww_field f[WW_CSV_FIELDS];
-	const char *text = h->comment, *end = text + h->comment_n;
+	const char *text = h->comment, *end;
 	bool known = false;
 	int rc;
 
 	if (!text)
 		return 0;
+	end = text + h->comment_n;
 	while (text < end && (*text == ' ' || *text == '#' || *text == '%' || *text == '/'))
 		text++;
 	if (!is_words(&p->dialect, text, (size_t)(end - text), p->fields, f))
