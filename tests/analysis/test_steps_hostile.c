@@ -410,12 +410,27 @@ static void test_many(void **state)
 	free(t);
 }
 
+/* A day of a load that rises by a count every ten seconds. */
+static void test_ramp(void **state)
+{
+	static double t[86400], v[86400];
+	struct ww_step_input in = {.n = 86400, .t = t, .v = v, .resolution = 0.1, .period = 1};
+
+	(void)state;
+	for (size_t i = 0; i < in.n; i++) {
+		t[i] = (double)i;
+		v[i] = round(0.1 * (double)i) / 10;
+	}
+	assert_int_equal(find("ramp", &in), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest test[] = {
 		cmocka_unit_test(test_shapes),	cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_times),	cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_follows), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_ramp),
 	};
 
 	return cmocka_run_group_tests_name("hostile", test, NULL, NULL);
