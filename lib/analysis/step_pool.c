@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define LAGS   24
+#define LAGS   64
 #define ENOUGH 4096   /* readings of one level that are looked at */
 #define TOTAL  200000 /* and of all */
 
@@ -45,6 +45,24 @@ static void add_level(struct products *p, const struct ww_step_data *d, size_t f
 }
 
 /*
+ * tau by the sum over `lags` (Newey & West 1987: some root of n tells them), where it is
+ * larger than `first` by some standard deviations of its own.
+ */
+static double long_tau(const struct products *p, double first, double lags, double least)
+{
+	size_t most = (size_t)fmin(LAGS, lags);
+	double sum = 1, noise = sqrt(4.0 * (double)most / (3 * p->n[1]));
+
+	for (size_t k = 1; k <= most; k++)
+		if (p->n[k] > 0)
+			sum += 2 * (1 - (double)k / (double)(most + 1)) * p->sum[k] / p->n[k] /
+			       (p->sum[0] / p->n[0]);
+	/* The fits take this much of it. */
+	sum *= 1 + first * p->levels / p->n[1];
+	return sum > first * (1.1 + least * noise) ? sum : first;
+}
+
+/*
  * phi of first order from all residuals, corrected for what the fits took (Kendall
  * 1954); tau from it, or from the sum over more lags (Newey & West 1987) where the
  * correlation clearly lasts longer than of first order.
@@ -53,8 +71,8 @@ void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bo
 		    bool odd, double *phi, double *tau)
 {
 	struct products p = {.levels = 0};
-	size_t stride = 1 + d->n / TOTAL, lags;
-	double n, hac = 1, noise;
+	size_t stride = 1 + d->n / TOTAL;
+	double n, first;
 
 	/* Every so manieth of many levels. */
 	if (bounds < 8 * stride)
@@ -77,15 +95,6 @@ void ww_step_pooled(const struct ww_step_data *d, const struct ww_step_bound *bo
 		*phi = 0;
 	*phi = fmin(*phi, 0.98);
 	*tau = (1 + *phi) / (1 - *phi);
-	/* As many lags as so many readings tell (Newey & West 1987: some root of n). */
-	lags = (size_t)fmin(LAGS, 1.5 * cbrt(n));
-	for (size_t k = 1; k <= lags; k++)
-		if (p.n[k] > 0)
-			hac += 2 * (1 - (double)k / (double)(lags + 1)) * p.sum[k] / p.n[k] /
-			       (p.sum[0] / p.n[0]);
-	/* The fits take this much of the sum. */
-	hac *= 1 + *tau * p.levels / n;
-	noise = sqrt(4.0 * (double)lags / (3 * n));
-	if (hac > *tau * (1.1 + 3 * noise))
-		*tau = hac;
+	first = *tau;
+	*tau = fmax(long_tau(&p, first, 1.5 * cbrt(n), 3), long_tau(&p, first, 3 * cbrt(n), 7));
 }
