@@ -273,6 +273,7 @@ class Surroundings(Meter):
         self.assertGreater(runs[0]["energy_J"]["value"], 25 * 0.2)
 
     def test_interrupted_at_a_terminal(self):
+        # No shell in between: one that is about to fork may miss the signal.
         t = Terminal("pwrlog", "run", "-m", self.meter, *QUICK, "--", "sh", "-c",
                      "echo started; sleep 30; true")
         self.addCleanup(t.kill)
