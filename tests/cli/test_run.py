@@ -275,7 +275,7 @@ class Surroundings(Meter):
     def test_interrupted_at_a_terminal(self):
         # No shell in between: one that is about to fork may miss the signal.
         t = Terminal("pwrlog", "run", "-m", self.meter, *QUICK, "--", "sh", "-c",
-                     "echo started; sleep 30; true")
+                     "echo started; exec sleep 30")
         self.addCleanup(t.kill)
         t.wait("started")
         t.type("\x03")
