@@ -76,8 +76,8 @@ static bool has_known(const struct ww_csv *d, const char *line, size_t n)
  */
 size_t ww_head_first(const struct ww_head *h, const struct ww_csv *d)
 {
-	size_t fields[WW_HEAD_LINES], count[WW_CSV_FIELDS + 1] = {0}, mode = 0;
-	bool data[WW_HEAD_LINES];
+	size_t fields[WW_HEAD_LINES] = {0}, count[WW_CSV_FIELDS + 1] = {0}, mode = 0;
+	bool data[WW_HEAD_LINES] = {false};
 
 	for (size_t i = 0; i < h->lines; i++) {
 		data[i] = is_data(d, h->line[i], h->n[i], &fields[i]);

@@ -260,7 +260,7 @@ int ww_import_open(const char *path, const struct ww_import_options *opt, struct
 		   struct ww_error *err)
 {
 	struct content c = {.fd = -1};
-	bool regular, trace;
+	bool regular = false, trace;
 	int rc = check_options(opt, err);
 
 	if (rc == 0)

@@ -103,7 +103,7 @@ static int drop_rows(struct ww_table *t, const uint8_t *drop, struct ww_error *e
 
 static int64_t usual_step(const struct ww_table *t)
 {
-	double v[1001];
+	double v[1001] = {0};
 	size_t n = 0, every = t->rows / 1000 + 1;
 
 	for (size_t i = 1; i < t->rows && n < WW_COUNTOF(v); i += every)
