@@ -128,10 +128,7 @@ bool ww_attr_has_offset(const struct ww_attribute *a); /* a column of it */
 int ww_attr_figures(struct ww_attribute *a, struct ww_error *err);
 int ww_attr_next(struct ww_attribute *a, struct ww_error *err);
 int ww_attr_order(struct ww_attribute *a, struct ww_error *err);
-void ww_attr_saving(struct ww_attribute *a, double *c);
 void ww_attr_remarks(struct ww_attribute *a);
-/* c of a set's sum: every device in its first state, and its pairs. */
-void ww_attr_sum(const struct ww_attribute *a, int set, double *c);
 /* A list that figures may point into. */
 const uint32_t *ww_attr_index(struct ww_attribute *a, const uint32_t *list, size_t n);
 /* "box", or "monitor (standby)" where it has several states or one of another name. */

@@ -16,7 +16,8 @@ static uint8_t primary(const struct ww_onoff_device *d)
 	return 1;
 }
 
-void ww_attr_sum(const struct ww_attribute *a, int set, double *c)
+/* c of a set's sum: every device in its first state, and its pairs. */
+static void sum_of(const struct ww_attribute *a, int set, double *c)
 {
 	const struct ww_onoff_device *d = a->set[set].device;
 
@@ -227,7 +228,7 @@ static void fill_info(struct ww_attribute *a, double *c)
 		c[k] = 1;
 		info->drift = ww_attr_shown(a, c);
 	}
-	ww_attr_sum(a, 0, c);
+	sum_of(a, 0, c);
 	info->total = ww_attr_power(a, c);
 	if (ww_attr_has_offset(a))
 		c[0] = 1;
@@ -262,7 +263,7 @@ static void payback(struct ww_saving *s)
 				    : (double)NAN;
 }
 
-void ww_attr_saving(struct ww_attribute *a, double *c)
+static void saving(struct ww_attribute *a, double *c)
 {
 	struct ww_saving *s = &a->saving;
 	double k = a->hours * HOURS_YEAR_DAYS / 1000;
@@ -271,7 +272,7 @@ void ww_attr_saving(struct ww_attribute *a, double *c)
 		return;
 	a->has_saving = true;
 	s->now = a->info.total;
-	ww_attr_sum(a, WW_SET_BEFORE, c);
+	sum_of(a, WW_SET_BEFORE, c);
 	s->before = ww_attr_power(a, c);
 	if (ww_attr_has_offset(a))
 		c[0] = 1;
@@ -315,7 +316,7 @@ int ww_attr_figures(struct ww_attribute *a, struct ww_error *err)
 		rc = fill_pairs(a, c, err);
 	if (rc == 0) {
 		fill_info(a, c);
-		ww_attr_saving(a, c);
+		saving(a, c);
 	}
 	free(c);
 	return rc;

@@ -140,9 +140,6 @@ int ww_runtime_size(struct ww_runtime_job *j, const struct ww_runtime_known *k);
 int ww_runtime_needs(struct ww_runtime_job *j);
 /* A new row with nothing in it. NULL without memory (said). */
 struct ww_runtime_case *ww_runtime_row(struct ww_runtime_job *j);
-/* A curve as a case: for tables and for measured points. */
-void ww_runtime_curve(struct ww_runtime_job *j, const struct ww_curve2 *c,
-		      struct ww_runtime_case *row, const double *in, const double *u);
 void ww_runtime_remarks(struct ww_runtime_job *j);
 
 #endif

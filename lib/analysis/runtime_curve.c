@@ -60,8 +60,9 @@ static void own_parts(const struct ww_curve2_at *at, struct ww_runtime_case *row
 	}
 }
 
-void ww_runtime_curve(struct ww_runtime_job *j, const struct ww_curve2 *c,
-		      struct ww_runtime_case *row, const double *in, const double *u)
+/* A curve as a case: for tables and for measured points. */
+static void by_curve(struct ww_runtime_job *j, const struct ww_curve2 *c,
+		     struct ww_runtime_case *row, const double *in, const double *u)
 {
 	struct ww_budget *b = &j->r->budget[row - j->r->row];
 	struct curve_ctx x = {c};
@@ -151,7 +152,7 @@ static void one_model(struct ww_runtime_job *j, size_t model, struct ww_curve2 *
 		ww_note(&j->r->notes,
 			"%s: the runtime of '%s' rises with the load somewhere: a slip?", t->name,
 			t->model[model]);
-	ww_runtime_curve(j, c, row, in, u);
+	by_curve(j, c, row, in, u);
 }
 
 static int alloc(struct ww_curve2 *c, size_t n)
@@ -285,7 +286,7 @@ int ww_runtime_by_own(struct ww_runtime_job *j)
 		else if (isnan(j->r->watts.value))
 			row->why = "measured in W, and the load is known in VA only";
 		else
-			ww_runtime_curve(j, &c, row, j->known.in, j->known.u);
+			by_curve(j, &c, row, j->known.in, j->known.u);
 	}
 	release(&c);
 	return rc;

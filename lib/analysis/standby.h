@@ -100,8 +100,6 @@ bool ww_standby_by_cycles(struct ww_standby_data *d, double from, double to,
 
 /* The procedure: sets fit, cycle and the verdict in r. */
 int ww_standby_run(struct ww_standby *s, struct ww_standby_data *d, struct ww_error *err);
-/* Limits of the procedure, W/h and W. */
-double ww_standby_slope_limit(double watts);
 /* IEC 62301 edition 2, as commonly quoted: MCR = CF/PF; NaN unknown counts as 10 or less. */
 double ww_standby_u_limit(int procedure, double watts, double mcr);
 /* Supply, crest and power factor where they were recorded; the meter; the DUT. */

@@ -15,7 +15,8 @@
 #define AFTER_S	   900.0 /* computer specification: from the log-in to the mean */
 #define MEAN_S	   300.0
 
-double ww_standby_slope_limit(double watts)
+/* Of the procedure, in W/h. */
+static double slope_limit(double watts)
 {
 	return watts > 1 ? 0.01 * watts : 0.01;
 }
@@ -38,7 +39,7 @@ static bool reaches(const struct ww_standby_data *d, double t)
 static int on_slope(struct ww_standby *s, const struct ww_standby_fit *f, double length)
 {
 	struct ww_standby_result *r = &s->r;
-	double slope = fabs(f->slope), limit = ww_standby_slope_limit(f->mean);
+	double slope = fabs(f->slope), limit = slope_limit(f->mean);
 
 	r->slope_limit = limit;
 	if (2 * f->u_slope <= limit)
@@ -277,6 +278,6 @@ int ww_standby_run(struct ww_standby *s, struct ww_standby_data *d, struct ww_er
 	if (s->r.verdict == WW_STANDBY_TOO_SHORT)
 		rc = what_there_is(s, d, d->t[d->n - 1] / 3, err);
 	if (rc == 0)
-		s->r.slope_limit = ww_standby_slope_limit(s->fit.mean);
+		s->r.slope_limit = slope_limit(s->fit.mean);
 	return rc;
 }

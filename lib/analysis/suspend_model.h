@@ -48,8 +48,6 @@ double ww_gap_beyond(const struct ww_gap_law *g, double x);
 /* x with P(gap - t > x | gap > t) = .95: what a gap goes on for, in all but 5 % of them. */
 double ww_gap_rest(const struct ww_gap_law *g, double t);
 
-/* Time-out with the least cost of all. */
-double ww_suspend_best(const struct ww_suspend_model *m);
 /* Average W where each tenth of the gaps is judged by the time-out that suits the others. */
 int ww_suspend_cross(const struct ww_suspend_model *m, double *watts);
 void ww_suspend_policies(struct ww_suspend_model *m);

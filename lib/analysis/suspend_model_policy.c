@@ -152,7 +152,8 @@ static double scan(const struct ww_suspend_model *m, size_t skip)
 	return tau;
 }
 
-double ww_suspend_best(const struct ww_suspend_model *m)
+/* Time-out with the least cost of all. */
+static double best_timeout(const struct ww_suspend_model *m)
 {
 	double tau[3] = {0, INFINITY, 0}, least = INFINITY, best = 0;
 
@@ -316,6 +317,6 @@ void ww_suspend_policies(struct ww_suspend_model *m)
 	figures(m, WW_POLICY_TIMEOUT, m->opt.timeout_s);
 	figures(m, WW_POLICY_BREAK_EVEN, m->power.edge);
 	figures(m, WW_POLICY_RANDOM, NAN);
-	figures(m, WW_POLICY_BEST, ww_suspend_best(m));
+	figures(m, WW_POLICY_BEST, best_timeout(m));
 	figures(m, WW_POLICY_CLAIRVOYANT, NAN);
 }

@@ -76,7 +76,11 @@ static void swap_columns(double *v, size_t n, size_t p, size_t q)
 	}
 }
 
-void ww_svd(double *a, size_t m, size_t n, double *s, double *v)
+/*
+ * Singular values, falling, and right singular vectors (columns of v[n][n]) of
+ * a[m][n], m >= n; a is destroyed.
+ */
+static void svd(double *a, size_t m, size_t n, double *s, double *v)
 {
 	bool again = true;
 
@@ -132,7 +136,7 @@ static void find_rank(struct ww_lsq *f, const double *x, struct work *w)
 
 	memset(w->a, 0, tall(f) * n * sizeof(*w->a));
 	memcpy(w->a, x, f->m * n * sizeof(*x));
-	ww_svd(w->a, tall(f), n, w->s, w->v);
+	svd(w->a, tall(f), n, w->s, w->v);
 	while (f->rank < n && w->s[f->rank] > RANK_EPS * w->s[0])
 		f->rank++;
 	f->nulls = n - f->rank;

@@ -42,12 +42,6 @@ bool ww_lsq_estimable_at(const struct ww_lsq *f, size_t j);
  */
 size_t ww_lsq_groups(const struct ww_lsq *f, size_t *group);
 
-/*
- * Singular values, falling, and right singular vectors (columns of v[n][n]) of
- * a[m][n], m >= n; a is destroyed.
- */
-void ww_svd(double *a, size_t m, size_t n, double *s, double *v);
-
 /* P(X >= chi2) for nu degrees of freedom: the regularised upper incomplete gamma. */
 double ww_chi2_q(double chi2, double nu);
 

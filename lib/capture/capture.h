@@ -179,7 +179,6 @@ struct ww_recorder {
 /* Test's entry: the loop runs on this clock (may be NULL: the kernel's). */
 int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww_clock *clock,
 			  struct ww_recorder **out, struct ww_error *err);
-struct ww_loop *ww_recorder_loop(struct ww_recorder *r);
 /* Serial activity: arrival of the newest byte (0 none) and how many there were. */
 void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
 			  uint64_t *n);

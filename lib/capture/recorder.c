@@ -145,11 +145,6 @@ int ww_recorder_fd(const struct ww_recorder *r)
 	return ww_loop_fd(r->loop);
 }
 
-struct ww_loop *ww_recorder_loop(struct ww_recorder *r)
-{
-	return r->loop;
-}
-
 int ww_recorder_dispatch(struct ww_recorder *r, struct ww_error *err)
 {
 	size_t ended = 0;

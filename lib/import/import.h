@@ -103,8 +103,6 @@ struct ww_importer {
 	int (*looks)(const char *text, size_t n);
 	int (*read)(struct ww_import *im, struct ww_error *err);
 };
-extern const struct ww_importer *const ww_importers[];
-extern const size_t ww_importers_count;
 
 extern const struct ww_importer ww_import_csv, ww_import_ptd, ww_import_tracebase, ww_import_tc66,
 	ww_import_gmt, ww_import_pmt, ww_import_own_csv, ww_import_own_jsonl;

@@ -14,15 +14,14 @@
 #define HEAD_BYTES 64u		      /* tell a trace from anything else */
 
 /* The surest wins. */
-const struct ww_importer *const ww_importers[] = {&ww_import_own_csv, &ww_import_own_jsonl,
-						  &ww_import_ptd,     &ww_import_tracebase,
-						  &ww_import_tc66,    &ww_import_gmt,
-						  &ww_import_pmt,     &ww_import_csv};
-const size_t ww_importers_count = WW_COUNTOF(ww_importers);
+static const struct ww_importer *const importers[] = {&ww_import_own_csv, &ww_import_own_jsonl,
+						      &ww_import_ptd,	  &ww_import_tracebase,
+						      &ww_import_tc66,	  &ww_import_gmt,
+						      &ww_import_pmt,	  &ww_import_csv};
 
 const struct ww_import_format *ww_import_format_at(size_t i)
 {
-	return i < ww_importers_count ? &ww_importers[i]->format : NULL;
+	return i < WW_COUNTOF(importers) ? &importers[i]->format : NULL;
 }
 
 /* The content: mapped, or read into memory. */
@@ -171,8 +170,8 @@ static const struct ww_importer *choose(const struct ww_import *im, struct ww_er
 	const struct ww_importer *best = NULL;
 	int most = 0;
 
-	for (size_t i = 0; i < ww_importers_count; i++) {
-		const struct ww_importer *f = ww_importers[i];
+	for (size_t i = 0; i < WW_COUNTOF(importers); i++) {
+		const struct ww_importer *f = importers[i];
 		int sure;
 
 		if (im->format && strcmp(im->format, f->format.name) == 0)

@@ -35,7 +35,8 @@ static const char style[] =
 	".ww-quiet{fill:#a8b1bb}}\n"
 	"</style>\n";
 
-void ww_plot_num(struct ww_str *s, double v)
+/* No more than a decimal: a tenth of a pixel. */
+static void put_num(struct ww_str *s, double v)
 {
 	char text[350], *end;
 
@@ -54,7 +55,7 @@ void ww_plot_line(struct ww_str *s, const char *class, double x0, double y0, dou
 	ww_str_addf(s, "<line%s%s%s", *class ? " class=\"" : "", class, *class ? "\"" : "");
 	for (size_t i = 0; i < 4; i++) {
 		ww_str_addf(s, " %s=\"", name[i]);
-		ww_plot_num(s, v[i]);
+		put_num(s, v[i]);
 		ww_str_add(s, "\"");
 	}
 	ww_str_add(s, "/>\n");
@@ -68,7 +69,7 @@ void ww_plot_rect(struct ww_str *s, const char *class, double x, double y, doubl
 	ww_str_addf(s, "<rect class=\"%s\"", class);
 	for (size_t i = 0; i < 4; i++) {
 		ww_str_addf(s, " %s=\"", name[i]);
-		ww_plot_num(s, v[i]);
+		put_num(s, v[i]);
 		ww_str_add(s, "\"");
 	}
 	ww_str_add(s, "/>\n");
@@ -77,9 +78,9 @@ void ww_plot_rect(struct ww_str *s, const char *class, double x, double y, doubl
 void ww_plot_text(struct ww_str *s, double x, double y, const char *attributes, const char *text)
 {
 	ww_str_add(s, "<text x=\"");
-	ww_plot_num(s, x);
+	put_num(s, x);
 	ww_str_add(s, "\" y=\"");
-	ww_plot_num(s, y);
+	put_num(s, y);
 	ww_str_addf(s, "\"%s%s>", *attributes ? " " : "", attributes);
 	ww_str_markup(s, text);
 	ww_str_add(s, "</text>\n");
@@ -163,9 +164,9 @@ static double cut_off(struct ww_str *s, const struct ww_frame *f, const struct w
 		if (!above && !below)
 			continue;
 		ww_str_add(s, "M");
-		ww_plot_num(s, x);
+		put_num(s, x);
 		ww_str_add(s, " ");
-		ww_plot_num(s, above ? f->top : f->bottom);
+		put_num(s, above ? f->top : f->bottom);
 		ww_str_add(s, above ? "l-4 7h8z" : "l-4-7h8z");
 		if (above)
 			most = fmax(most, b->hi);
@@ -177,9 +178,9 @@ static double cut_off(struct ww_str *s, const struct ww_frame *f, const struct w
 static void point(struct ww_str *s, const struct ww_frame *f, char how, double t, double v)
 {
 	ww_str_addn(s, &how, 1);
-	ww_plot_num(s, ww_plot_x(f, t));
+	put_num(s, ww_plot_x(f, t));
 	ww_str_add(s, " ");
-	ww_plot_num(s, ww_plot_y(f, v));
+	put_num(s, ww_plot_y(f, v));
 }
 
 static void curve(struct ww_str *s, const struct ww_frame *f, const struct ww_curve *c)
@@ -228,7 +229,7 @@ static void levels(struct ww_str *s, const struct ww_frame *f, const struct ww_p
 			ww_str_add(s, "<polygon class=\"ww-band\" points=\"");
 			for (size_t k = 0; k < 8; k++) {
 				ww_str_add(s, k ? " " : "");
-				ww_plot_num(s, v[k]);
+				put_num(s, v[k]);
 			}
 			ww_str_add(s, "\"/>\n");
 		}
@@ -272,7 +273,7 @@ static void legend(struct ww_str *s, const struct ww_frame *f, const struct ww_p
 		struct ww_str text = {0};
 
 		ww_str_add(&text, "\xe2\x96\xb4 cut, up to ");
-		ww_plot_num(&text, cut);
+		put_num(&text, cut);
 		ww_plot_text(s, x, y, "", text.p ? text.p : "");
 		s->bad = s->bad || text.bad;
 		ww_str_free(&text);

@@ -19,8 +19,6 @@ struct ww_frame {
 
 double ww_plot_x(const struct ww_frame *f, double t);
 double ww_plot_y(const struct ww_frame *f, double v);
-/* No more than a decimal: a tenth of a pixel. */
-void ww_plot_num(struct ww_str *s, double v);
 void ww_plot_line(struct ww_str *s, const char *class, double x0, double y0, double x1, double y1);
 void ww_plot_rect(struct ww_str *s, const char *class, double x, double y, double w, double h);
 void ww_plot_text(struct ww_str *s, double x, double y, const char *attributes, const char *text);

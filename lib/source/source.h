@@ -85,8 +85,6 @@ struct ww_driver {
  */
 int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 		   struct ww_error *err);
-/* i-th driver (sources, then meters); false past the end. */
-bool ww_driver_get(size_t i, struct ww_driver *out);
 
 /* The sources of this layer; table.c joins them and the meters into one list. */
 extern const struct ww_driver ww_source_serial_tty, ww_source_serial_unix, ww_source_serial_tcp,

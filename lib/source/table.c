@@ -9,7 +9,8 @@ static const struct ww_driver *const drivers[] = {
 	&ww_source_replay,	&ww_source_manual,
 };
 
-bool ww_driver_get(size_t i, struct ww_driver *out)
+/* i-th driver (sources, then meters); false past the end. */
+static bool driver_get(size_t i, struct ww_driver *out)
 {
 	if (i < WW_COUNTOF(drivers)) {
 		*out = *drivers[i];
@@ -37,7 +38,7 @@ int ww_driver_at(size_t i, struct ww_driver_info *out)
 {
 	struct ww_driver d;
 
-	if (!ww_driver_get(i, &d))
+	if (!driver_get(i, &d))
 		return 0;
 	*out = (struct ww_driver_info){.name = d.name,
 				       .summary = d.summary,
@@ -52,7 +53,7 @@ static int unknown(const struct ww_uri *uri, struct ww_error *err)
 	struct ww_str known = {0};
 	struct ww_driver d;
 
-	for (size_t i = 0; ww_driver_get(i, &d); i++)
+	for (size_t i = 0; driver_get(i, &d); i++)
 		ww_str_addf(&known, "%s%s", i ? ", " : "", d.name);
 	ww_fail(err, -EINVAL, "%s:%s: there is no driver '%s' (known: %s)", uri->driver, uri->place,
 		uri->driver, known.p ? known.p : "");
@@ -79,7 +80,7 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 	/* A bare path is a serial line. */
 	name = *uri.driver ? uri.driver : ww_source_serial_tty.name;
 	for (size_t i = 0;; i++) {
-		if (!ww_driver_get(i, &d)) {
+		if (!driver_get(i, &d)) {
 			rc = unknown(&uri, err);
 			break;
 		}

@@ -25,7 +25,8 @@ static int digits(struct reader *r, int most, int *v)
 	return n;
 }
 
-int64_t ww_days_of(int64_t year, int month, int day)
+/* Days since 1970-01-01 to a day of the Gregorian calendar. */
+static int64_t days_of(int64_t year, int month, int day)
 {
 	/* Years begin in March, so that the leap day is the last of an era's year. */
 	int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400, yoe = y - era * 400;
@@ -50,7 +51,7 @@ static bool read_date(struct reader *r, int order, struct ww_stamp *out)
 	char sep;
 
 	if (n == 8) {
-		out->ns = ww_days_of(a / 10000, a / 100 % 100, a % 100);
+		out->ns = days_of(a / 10000, a / 100 % 100, a % 100);
 		return day_exists(a / 10000, a / 100 % 100, a % 100);
 	}
 	if ((n != 4 && (n < 1 || n > 2)) || !at(r, "-/."))
@@ -63,7 +64,7 @@ static bool read_date(struct reader *r, int order, struct ww_stamp *out)
 	if (n == 4) {
 		if (nc < 1 || nc > 2 || !day_exists(a, b, c))
 			return false;
-		out->ns = ww_days_of(a, b, c);
+		out->ns = days_of(a, b, c);
 		return true;
 	}
 	if (nc != 4 && nc != 2)
@@ -78,7 +79,7 @@ static bool read_date(struct reader *r, int order, struct ww_stamp *out)
 	}
 	if (!day_exists(c, b, a))
 		return false;
-	out->ns = ww_days_of(c, b, a);
+	out->ns = days_of(c, b, a);
 	return true;
 }
 

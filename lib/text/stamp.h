@@ -25,7 +25,5 @@ struct ww_stamp {
  * "2:16:51 PM"; a date alone or a time alone. It must fill the field.
  */
 bool ww_stamp_read(const char *p, size_t n, int order, struct ww_stamp *out);
-/* Days since 1970-01-01 to a day of the Gregorian calendar. */
-int64_t ww_days_of(int64_t year, int month, int day);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/db.h"
 
-int ww_db_errno(sqlite3 *db, int code)
+/* The errno that fits what SQLite last said. */
+static int errno_of(sqlite3 *db, int code)
 {
 	int sys = db ? sqlite3_system_errno(db) : 0;
 
@@ -31,7 +32,7 @@ int ww_db_errno(sqlite3 *db, int code)
 int ww_db_fail(sqlite3 *db, const char *path, struct ww_error *err)
 {
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
-	int no = ww_db_errno(db, code);
+	int no = errno_of(db, code);
 
 	if (no == 0)
 		no = -EIO;

@@ -21,8 +21,6 @@
 #define WW_META_BOOT_ID	   "recorder.boot_id"
 #define WW_META_START_TIME "recorder.start"
 
-/* The errno that fits what SQLite last said. */
-int ww_db_errno(sqlite3 *db, int code);
 /* A sentence "path: SQLite's words". Returns the negative errno. */
 int ww_db_fail(sqlite3 *db, const char *path, struct ww_error *err);
 int ww_db_exec(sqlite3 *db, const char *path, const char *sql, struct ww_error *err);
