@@ -15,7 +15,7 @@ static const char help[] =
 	"usage: pwrlog suspend-model [options] [TRACE]\n"
 	"\n"
 	"Opportunistic suspend: break-even time, average power, battery life, wakes and\n"
-	"delays of policies. Numbers may carry a standard uncertainty: 2.75+-0.02.\n"
+	"delays of policies. Numbers may carry an uncertainty (k = 2): 2.75+-0.02.\n"
 	"\n"
 	"  --idle W              power when idle\n"
 	"  --suspended W         power when suspended\n"
@@ -47,20 +47,19 @@ struct job {
 	int form;
 };
 
-/* "2.75", "2.75+-0.02" or with a plus-minus sign. @return false after it has said so */
+/*
+ * "2.75", "2.75W", "2.75+-0.02" (k = 2) or with a plus-minus sign. @return false after it
+ * has said so
+ */
 static bool quantity(const char *option, const char *text, struct ww_quantity *q)
 {
-	char *end;
+	char unit[8];
 
-	q->value = strtod(text, &end);
-	q->u = 0;
-	if (end != text && (strncmp(end, "+-", 2) == 0 || strncmp(end, "\xc2\xb1", 2) == 0)) {
-		text = end + 2;
-		q->u = strtod(text, &end);
-	}
-	if (end != text && *end == '\0' && q->value >= 0 && isfinite(q->value) && q->u >= 0 &&
-	    isfinite(q->u))
+	if (ww_quantity_parse(text, "", q, unit, sizeof(unit), NULL) == 0 && q->value >= 0 &&
+	    (!*unit || strcmp(unit, "W") == 0 || strcmp(unit, "s") == 0)) {
+		q->u /= 2;
 		return true;
+	}
 	tool_usage_error("--%s: a number that is not negative, such as 2.75 or 2.75+-0.02", option);
 	return false;
 }

@@ -31,7 +31,7 @@ static void put(struct ww_str *s, const char *name, double v, double u, const ch
 	plain(s, v);
 	if (u > 0) {
 		ww_str_add(s, " \xc2\xb1 ");
-		plain(s, u);
+		plain(s, 2 * u);
 	}
 	if (*unit)
 		ww_str_addf(s, " %s", unit);

@@ -39,7 +39,7 @@ static void put3(struct ww_str *s, double v, const char *unit)
 
 static void put_milli(struct ww_str *s, struct ww_quantity q, const char *unit)
 {
-	struct ww_quantity m = {q.value * 1000, q.u * 1000};
+	struct ww_quantity m = {q.value * 1000, 2 * q.u * 1000}; /* k = 2 */
 	int d = ww_decimals_for(m.u, 1);
 
 	ww_str_fixed(s, ww_round_for(m.value, m.u), d);

@@ -7,14 +7,9 @@
 enum { NAME, STATE, WATTS, VA, PF, REMARK, COLUMNS };
 #define LABEL 160
 
-static struct ww_quantity twice(struct ww_quantity q)
-{
-	return (struct ww_quantity){q.value, 2 * q.u};
-}
-
 static void put(struct ww_str *s, struct ww_quantity q, const char *unit)
 {
-	ww_put_quantity(s, twice(q), unit, ww_plain_decimals(q.value) < 3 ? 1 : 2);
+	ww_put_quantity(s, q, unit, ww_plain_decimals(q.value) < 3 ? 1 : 2);
 }
 
 void ww_attribute_list(struct ww_str *s, const struct ww_attribute *a, const uint32_t *device,
@@ -260,7 +255,7 @@ static void put_money(struct ww_str *s, const struct ww_saving *v, double value,
 {
 	struct ww_quantity q = {value, u};
 
-	ww_put_quantity(s, twice(q), v->currency, 2);
+	ww_put_quantity(s, q, v->currency, 2);
 }
 
 static void put_years(struct ww_str *s, const struct ww_saving *v)
@@ -272,7 +267,7 @@ static void put_years(struct ww_str *s, const struct ww_saving *v)
 		ww_str_add(s, "never\n");
 		return;
 	}
-	ww_put_quantity(s, twice(v->payback_years), "years", v->payback_years.value < 10 ? 1 : 0);
+	ww_put_quantity(s, v->payback_years, "years", v->payback_years.value < 10 ? 1 : 0);
 	if (isinf(v->payback_ci[1])) {
 		ww_str_add(s, ", or never: the saving may be nothing; at least ");
 		ww_str_fixed(s, v->payback_ci[0], 1);
@@ -323,7 +318,7 @@ static void text_report(struct ww_str *s, const struct ww_attribute *a)
 	if (a->has_wall)
 		ww_put_start(s, &a->wall);
 	put_devices(s, a);
-	ww_str_add(s, "\xc2\xb1 is k = 2: about 95 %\n");
+	ww_put_legend(s);
 	put_groups(s, a);
 	put_next(s, a);
 	put_order(s, a);

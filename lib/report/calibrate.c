@@ -47,7 +47,7 @@ static void row(struct ww_grid *g, const char *name, struct ww_quantity q, const
 	if (!c)
 		return;
 	ww_str_add(&c[0], name);
-	ww_put_quantity(&c[1], (struct ww_quantity){q.value, 2 * q.u}, unit, 2);
+	ww_put_quantity(&c[1], q, unit, 2);
 }
 
 /* As it was typed: 100, 12.5. */
@@ -78,7 +78,7 @@ static void text_report(struct ww_str *s, const struct ww_calibration *c)
 		row(&g, "off the line without a load", (struct ww_quantity){i->zero, i->zero_u},
 		    "W");
 	ww_grid_print(s, &g);
-	ww_str_add(s, "\xc2\xb1 is k = 2: about 95 %\n");
+	ww_put_legend(s);
 	ww_str_addf(s, "%llu readings of loads from ", (unsigned long long)i->n);
 	put_load(s, i->lo);
 	ww_str_add(s, " to ");

@@ -257,6 +257,7 @@ static void text_report(struct ww_str *s, const struct ww_compare *c)
 	values(s, c);
 	ratios(s, c);
 	effects(s, c);
+	ww_put_legend(s);
 	ww_put_notes(s, &c->notes);
 }
 

@@ -124,8 +124,9 @@ int ww_plain_decimals(double v)
 	return d;
 }
 
-void ww_put_quantity(struct ww_str *s, struct ww_quantity q, const char *unit, int fallback)
+void ww_put_quantity(struct ww_str *s, struct ww_quantity standard, const char *unit, int fallback)
 {
+	struct ww_quantity q = ww_expanded(standard);
 	int d = ww_decimals_for(q.u, fallback);
 
 	if (isnan(q.value))
@@ -137,6 +138,12 @@ void ww_put_quantity(struct ww_str *s, struct ww_quantity q, const char *unit, i
 	}
 	if (*unit && strcmp(unit, "1") != 0)
 		ww_str_addf(s, " %s", unit);
+}
+
+void ww_put_legend(struct ww_str *s)
+{
+	if (s->p && strstr(s->p, " \xc2\xb1 "))
+		ww_str_add(s, "\xc2\xb1 is k = 2, about 95 %\n");
 }
 
 void ww_put_seconds(struct ww_str *s, double v)

@@ -24,8 +24,18 @@ void ww_grid_head(struct ww_grid *g, const char *const *text);
 void ww_grid_print(struct ww_str *s, struct ww_grid *g);
 void ww_grid_free(struct ww_grid *g);
 
-/* "24.90 ± 0.03 W": u with two digits, value rounded alike. NaN value: nothing. */
+/*
+ * In text what stands after ± is the expanded uncertainty, k = 2 (about 95 %), of
+ * what is given with a standard one.
+ */
+static inline struct ww_quantity ww_expanded(struct ww_quantity q)
+{
+	return (struct ww_quantity){q.value, 2 * q.u};
+}
+/* "24.90 ± 0.06 W": the expanded uncertainty with two digits, value rounded alike; NaN: nothing. */
 void ww_put_quantity(struct ww_str *s, struct ww_quantity q, const char *unit, int fallback);
+/* The line that says what ± is, where any stands in the text. */
+void ww_put_legend(struct ww_str *s);
 /* "90.0 s", no more digits than a person needs */
 void ww_put_seconds(struct ww_str *s, double v);
 /* "1 h 31 min", "48 min", "12.3 s", "3.2 d": for long times */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cycles as tables that fit a terminal: what happened in each, and what it drew. */
+#include "report/format.h"
 #include "report/resume.h"
 
 #include <math.h>
@@ -138,20 +139,6 @@ void ww_resume_ms(struct ww_str *s, struct ww_interval t)
 	ww_str_fixed(s, half, decimals_of(step));
 }
 
-static void add_quantity(struct ww_str *s, struct ww_quantity q, const char *unit)
-{
-	int d = ww_decimals_for(q.u, 3);
-
-	if (isnan(q.value))
-		return;
-	ww_str_fixed(s, ww_round_for(q.value, q.u), d);
-	if (q.u > 0) {
-		ww_str_add(s, " \xc2\xb1 ");
-		ww_str_fixed(s, ww_round_for(q.u, q.u), d);
-	}
-	ww_str_addf(s, " %s", unit);
-}
-
 static bool same(struct ww_interval a, struct ww_interval b)
 {
 	return a.lo_ns == b.lo_ns && a.hi_ns == b.hi_ns;
@@ -215,8 +202,8 @@ static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struc
 		ww_str_addf(&cell[STARVED], "%llux, longest ", (unsigned long long)c->stalls);
 		ww_str_fixed(&cell[STARVED], (double)longest / 1e6, 0);
 	}
-	add_quantity(&cell[WATTS], c->asleep_watts, "W");
-	add_quantity(&cell[JOULES], c->energy_J, "J");
+	ww_put_quantity(&cell[WATTS], c->asleep_watts, "W", 3);
+	ww_put_quantity(&cell[JOULES], c->energy_J, "J", 3);
 }
 
 static void fill_head(struct ww_str *cell)

@@ -233,8 +233,6 @@ static void put_commands(struct ww_str *s, const struct ww_runs *r)
 
 static void put_whys(struct ww_str *s, const struct ww_runs *r)
 {
-	bool first = true;
-
 	for (size_t i = 0; i < r->runs; i++) {
 		const struct ww_run *run = &r->run[i];
 		struct ww_str line = {0};
@@ -243,11 +241,8 @@ static void put_whys(struct ww_str *s, const struct ww_runs *r)
 			continue;
 		ww_str_addf(&line, "run %u: %s", run->n, run->why);
 		s->bad = s->bad || line.bad;
-		if (!line.bad) {
-			ww_str_add(s, first ? "\n" : "");
+		if (!line.bad)
 			ww_put_note(s, line.p);
-		}
-		first = false;
 		ww_str_free(&line);
 	}
 }
@@ -258,11 +253,11 @@ static void text_report(struct ww_str *s, const struct ww_runs *r)
 	put_commands(s, r);
 	run_table(s, r);
 	summaries(s, r);
+	ww_put_legend(s);
+	ww_str_add(s, "\n");
 	put_whys(s, r);
-	ww_put_notes(s, &r->notes);
-	ww_str_add(s, r->notes.n ? "" : "\n");
-	ww_put_note(s, "\xc2\xb1 is one standard uncertainty (k = 1); twice as much covers about "
-		       "95 %");
+	for (size_t i = 0; i < r->notes.n; i++)
+		ww_put_note(s, r->notes.note[i]);
 }
 
 /* ---- JSON ---- */

@@ -26,7 +26,7 @@ static void put_minutes(struct ww_str *s, struct ww_quantity q)
 	put_whole(s, q.value);
 	if (q.u > 0 && isfinite(q.u)) {
 		ww_str_add(s, " \xc2\xb1 ");
-		put_whole(s, fmax(q.u, 1));
+		put_whole(s, fmax(2 * q.u, 1));
 	}
 }
 
@@ -209,7 +209,7 @@ static void budget(struct ww_str *s, const struct ww_budget *b, const char *what
 	ww_str_addf(&t, "%s: ", what);
 	for (size_t k = 0; k < b->n && b->part[k].u > b->part[0].u / 100; k++) {
 		ww_str_addf(&t, "%s%s ", k ? ", " : "", b->part[k].name);
-		ww_str_fixed(&t, b->part[k].u, ww_decimals_for(b->part[k].u, 2));
+		ww_str_fixed(&t, 2 * b->part[k].u, ww_decimals_for(2 * b->part[k].u, 2));
 		ww_str_addf(&t, " %s", unit);
 	}
 	s->bad = s->bad || t.bad;
@@ -239,7 +239,7 @@ static void text_report(struct ww_str *s, const struct ww_runtime *r)
 	}
 	if (r->has_need)
 		budget(s, &r->need_budget, "uncertainty of what it takes", "Ah");
-	ww_str_add(s, "each figure after \xc2\xb1 is one standard uncertainty (k = 1)\n");
+	ww_put_legend(s);
 	ww_put_notes(s, &r->notes);
 }
 

@@ -39,7 +39,8 @@ static void put_result(struct ww_str *s, const struct ww_standby_result *r)
 {
 	line(s, "power");
 	ww_put_quantity(s, r->watts, "W", ww_plain_decimals(r->watts.value));
-	ww_str_add(s, isnan(r->u_accuracy) ? " (without the meter's accuracy)\n" : "\n");
+	ww_str_add(s, isnan(r->u_accuracy) ? " (k = 2, without the meter's accuracy)\n"
+					   : " (k = 2)\n");
 	line(s, "");
 	ww_str_add(s, "mean from ");
 	put_s(s, r->from_s);

@@ -119,6 +119,7 @@ static void text_report(struct ww_str *s, const struct ww_stat *st)
 	ww_str_add(s, " after the first record\n");
 	add_table(s, st, false);
 	add_table(s, st, true);
+	ww_put_legend(s);
 	for (size_t i = 0; i < st->channels; i++) {
 		if (*st->channel[i].why && !st->extra[i].counter) {
 			struct ww_str why = {0};

@@ -80,10 +80,10 @@ void ww_steps_put_change(struct ww_str *s, const struct ww_step *p)
 		put_value(s, p->bounds[1], (p->bounds[1] - p->bounds[0]) / 4, true);
 		return;
 	}
-	put_value(s, p->delta.value, p->delta.u, true);
+	put_value(s, p->delta.value, 2 * p->delta.u, true);
 	if (isfinite(p->delta.u) && p->delta.u > 0) {
 		ww_str_add(s, " \xc2\xb1 ");
-		put_value(s, p->delta.u, p->delta.u, false);
+		put_value(s, 2 * p->delta.u, 2 * p->delta.u, false);
 	}
 }
 
@@ -125,8 +125,8 @@ void ww_steps_put_summary(struct ww_str *s, const struct ww_steps *st)
 void ww_steps_put_legend(struct ww_str *s, const struct ww_steps *st)
 {
 	ww_str_addf(s,
-		    "times are seconds %s, and surely within the bounds; \xc2\xb1 is one standard "
-		    "uncertainty (k = 1): twice as much covers 95 %%",
+		    "times are seconds %s, and surely within the bounds; \xc2\xb1 is k = 2, "
+		    "about 95 %%",
 		    st->own_time ? "of the file's own time" : "since the first record");
 }
 

@@ -203,6 +203,7 @@ static void text_report(struct ww_str *s, const struct ww_suspend_model *m)
 		put_policies(s, m);
 	}
 	put_power(s, m);
+	ww_put_legend(s);
 	ww_put_notes(s, &m->notes);
 }
 

@@ -124,15 +124,16 @@ static void test_report(void **state)
 	       "channel                  mean   min   max          values     time  coverage       "
 	       "  gaps\n"
 	       "meter.power    24.97 " PM
-	       " 0.23 W  24.9  25.1              10  19.00 s    42.1 %  1 (11.00 s)\n"
+	       " 0.46 W  24.9  25.1              10  19.00 s    42.1 %  1 (11.00 s)\n"
 	       "meter.pf      0.6100 " PM
-	       " 0.0031  0.61  0.61  9 (+1 missing)  19.00 s    36.8 %  1 (11.00 s)\n"
+	       " 0.0063  0.61  0.61  9 (+1 missing)  19.00 s    36.8 %  1 (11.00 s)\n"
 	       "meter.energy                    0.0   0.5              10  19.00 s\n"
 	       "\n"
 	       "energy                                               own register     z\n"
-	       "meter.power   474.4 " PM " 4.4 J  0.1318 " PM " 0.0012 Wh  0.500 " PM
-	       " 0.041 Wh  -7.7\n"
-	       "meter.energy   1800 " PM " 150 J    0.500 " PM " 0.041 Wh\n"
+	       "meter.power   474.4 " PM " 8.7 J  0.1318 " PM " 0.0024 Wh  0.500 " PM
+	       " 0.082 Wh  -7.7\n"
+	       "meter.energy   1800 " PM " 290 J    0.500 " PM " 0.082 Wh\n" PM
+	       " is k = 2, about 95 %\n"
 	       "\n"
 	       "- meter.power: each value is the mean since the one before: integrated backwards\n"
 	       "- meter: 1 gap (recorded as such, or longer than 2.50 s), 11.0 s in all: taken\n"

@@ -56,7 +56,7 @@ printer         on                                only together with lamp
 lamp            on                                only together with printer
 all of them                48.00 ± 0.12 W         synthetic: never read together
 meter's offset            1.000 ± 0.058 W
-± is k = 2: about 95 %
+± is k = 2, about 95 %
 not told apart: printer, lamp; together 8.500 ± 0.082 W
 a reading that would tell more: with box, lamp on, which tells printer, lamp
   apart
@@ -233,7 +233,7 @@ offset                         1.006 ± 0.048 W
 gain                         1.00386 ± 0.00085
 readings off the line by                0.03 W
 off the line without a load     -0.01 ± 0.10 W
-± is k = 2: about 95 %
+± is k = 2, about 95 %
 5 readings of loads from 0 to 100 W, least squares
 
 - it holds between the least and the greatest load, and for loads like these:

@@ -18,13 +18,13 @@ BY_TABLE = """\
 load 35.00 VA
 
 model              runtime     between     n      1 h
-420         59.2 ± 3.4 min   41-63 min  1.03           extrapolated
-650      2 h 1 min ± 4 min  90-138 min  0.84  80.4 VA  extrapolated
-1000   3 h 35 min ± 10 min   2.8-4.3 h  0.71   159 VA  extrapolated
-1400   6 h 25 min ± 16 min   5.1-7.8 h  0.64   300 VA  extrapolated
+420         59.2 ± 6.9 min   41-63 min  1.03           extrapolated
+650      2 h 1 min ± 8 min  90-138 min  0.84  80.4 VA  extrapolated
+1000   3 h 35 min ± 20 min   2.8-4.3 h  0.71   159 VA  extrapolated
+1400   6 h 25 min ± 31 min   5.1-7.8 h  0.64   300 VA  extrapolated
 n: around this load the runtime goes as 1/P^n
 
-each figure after ± is one standard uncertainty (k = 1)
+± is k = 2, about 95 %
 
 - lighter than the lightest load that is stated: extrapolated by the slope at
   that end. The loss of the UPS itself does not shrink with the load, so that it
@@ -40,33 +40,33 @@ each figure after ± is one standard uncertainty (k = 1)
 MEASURED = """\
 load 12.00 W
 
-runtime           86 ± 10 min
+runtime           86 ± 20 min
 between           78-116 min
-from the battery  24.2 ± 4.5 W = 10.1 ± 4.7 W + load / 0.850 ± 0.040
-its current       2.02 ± 0.38 A
-delivered         17.3 ± 2.0 Wh, 32 % of volts times amp-hours
+from the battery  24.2 ± 9.0 W = 10.1 ± 9.3 W + load / 0.850 ± 0.080
+its current       2.02 ± 0.75 A
+delivered         17.3 ± 4.0 Wh, 32 % of volts times amp-hours
 
-uncertainty of the runtime: Peukert exponent 9.6 min, efficiency 3.1 min
-each figure after ± is one standard uncertainty (k = 1)
+uncertainty of the runtime: Peukert exponent 19 min, efficiency 6.2 min
+± is k = 2, about 95 %
 
 - the measured runtime implies the watts from the battery, and these an own loss
   beside the efficiency; the bounds are those of all the loss fixed and all of
   it in proportion to the load. A runtime never grows as 1/P towards a lighter
   load
-- assumed: battery of 12 V, Peukert's exponent 1.2 ± 0.05, capacity rated over
-  20 h, depth of discharge 1
+- assumed: battery of 12 V, Peukert's exponent 1.2 ± 0.1, capacity rated over 20
+  h, depth of discharge 1
 - at 25 °C; in the cold a battery holds less: give --temperature
 """
 
 DAY = """\
 load 25.00 W
 
-for 24 h: 600 Wh, 50.0 Ah at 12 V without any loss; it takes 147.1 ± 6.9 Ah
+for 24 h: 600 Wh, 50.0 Ah at 12 V without any loss; it takes 147 ± 14 Ah
 
-each figure after ± is one standard uncertainty (k = 1)
+± is k = 2, about 95 %
 
-- assumed: battery of 12 V, Peukert's exponent 1.2 ± 0.05, capacity rated over
-  20 h, efficiency of the inverter 0.85 ± 0.04, for what it takes, depth of
+- assumed: battery of 12 V, Peukert's exponent 1.2 ± 0.1, capacity rated over 20
+  h, efficiency of the inverter 0.85 ± 0.08, for what it takes, depth of
   discharge 0.5, capacity left at the end of its life 0.8
 - the loss of the inverter without a load is taken as 0: at a light load it is
   most of what the battery gives; measure one runtime, or give --own
@@ -164,10 +164,10 @@ class Runtime(Case):
         p = subprocess.run([os.path.join(ROOT, "examples", "ups.sh")], capture_output=True,
                            check=True, text=True, env={**os.environ, "PWRLOG": tool("pwrlog")})
         self.assertEqual(p.stderr, "")
-        for part in ("runtime           92 \u00b1 12 min\n", "between           81-129 min\n",
-                     "600.0 \u00b1 7.2 Wh, 50.0 Ah at 12 V without any loss; it takes "
-                     "163.4 \u00b1 8.0 Ah",
-                     "it takes 84.9 \u00b1 2.1 Ah"):
+        for part in ("runtime           92 \u00b1 25 min\n", "between           81-129 min\n",
+                     "600 \u00b1 14 Wh, 50.0 Ah at 12 V without any loss; it takes "
+                     "163 \u00b1 16 Ah",
+                     "it takes 84.9 \u00b1 4.2 Ah"):
             self.assertIn(part, p.stdout.replace("\n  ", " "))
 
     def test_refused(self):

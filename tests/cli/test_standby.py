@@ -23,11 +23,11 @@ standby power, edition 2, sampling method: meter.power
 start unknown: no clock in the trace
 meter csv
 
-power        0.8020 ± 0.0012 W
+power        0.8020 ± 0.0025 W (k = 2)
              mean from 1120 s to 3360 s, 2240 readings
 uncertainty  U = 0.00249 W (k = 2), allowed 0.0252 W
              noise 0.0000681 W, resolution none, accuracy 0.00124 W
-slope        -9.76 ± 0.38 mW/h; limit 10.0 mW/h
+slope        -9.76 ± 0.76 mW/h; limit 10.0 mW/h
 stability    stable at 3360 s
 limit        1.00 W: kept, uncertainty included
 verdict      not shown: nothing seen broken, 6 clauses not observed
@@ -36,7 +36,7 @@ clause            required                   measured
 duration          at least 15 min            60.0 min           met
 interval          at most 1 s apart          1.00 s             met
 gaps              no gap in the stretch      0 gaps             met
-stability         slope below 10.0 mW/h      -9.76 ± 0.38 mW/h  met
+stability         slope below 10.0 mW/h      -9.76 ± 0.76 mW/h  met
 uncertainty       U (95 %) at most 0.0252 W  0.00249 W          met (given)
 resolution        0.0100 W or finer          0.000100 W         met
 MCR               crest and PF known         MCR 17.1           met (given)

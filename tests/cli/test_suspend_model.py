@@ -41,6 +41,7 @@ best         87.8 %  100.0 %            17 h 28 min      4.4:1
 clairvoyant  87.8 %   86.2 %      1.00  17 h 43 min      4.5:1
 
 10:1 of 7.00 W needs an average of 0.560 W: out of reach by suspending
+± is k = 2, about 95 %
 
 - averages are over idle time; what is drawn while at work is not in them
 - a gap in which it suspends costs a whole transition, also where it is shorter

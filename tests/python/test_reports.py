@@ -211,7 +211,7 @@ class Reports(Folder):
 
     def test_quantity_rounds_by_its_uncertainty(self):
         q = wakewatt.Quantity
-        self.assertEqual(str(q(24.9123, 0.0317, "W")), "24.912 ± 0.032 W")
+        self.assertEqual(str(q(24.9123, 0.0317, "W")), "24.912 ± 0.063 W")
         self.assertEqual(str(q(math.nan, None, "W", "too few")), "not known: too few")
         self.assertEqual(str(q(0.98, None, "1")), "0.98")
         self.assertFalse(q(math.nan, None, "W"))

@@ -25,7 +25,7 @@ static void test_grid(void **state)
 	ww_grid_head(&g, head);
 	row = ww_grid_row(&g);
 	ww_str_add(&row[0], "B\xc3\xbcrolampe");
-	ww_put_quantity(&row[1], (struct ww_quantity){24.897, 0.0332}, "W", 1);
+	ww_put_quantity(&row[1], (struct ww_quantity){24.897, 0.0166}, "W", 1);
 	ww_str_add(&row[3], "on");
 	row = ww_grid_row(&g);
 	ww_str_add(&row[0], "box");

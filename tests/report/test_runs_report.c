@@ -38,26 +38,25 @@ static void as_text(void **state)
 		"level=9: gzip -9 big\n"
 		"\n"
 		"run  variant  exit     time           energy   above baseline    peak\n"
-		"  1  level=1     0  10.00 s  350.00 \xc2\xb1 0.37 J  100.00 \xc2\xb1 0.46 J  35.0 "
+		"  1  level=1     0  10.00 s  350.00 \xc2\xb1 0.75 J  100.00 \xc2\xb1 0.92 J  35.0 "
 		"W\n"
-		" 2*  level=9     2  10.00 s  450.00 \xc2\xb1 0.37 J  200.00 \xc2\xb1 0.45 J  45.0 "
+		" 2*  level=9     2  10.00 s  450.00 \xc2\xb1 0.74 J  200.00 \xc2\xb1 0.90 J  45.0 "
 		"W\n"
 		"\n"
 		"mean of       n      time           energy   above baseline\n"
-		"level=1       1  10.000 s  350.00 \xc2\xb1 0.37 J  100.00 \xc2\xb1 0.46 J\n"
+		"level=1       1  10.000 s  350.00 \xc2\xb1 0.75 J  100.00 \xc2\xb1 0.92 J\n"
 		"level=9  0 of 1\n"
 		"\n"
 		"mean of             power    peak  work\n"
-		"level=1  35.000 \xc2\xb1 0.037 W  35.0 W  2 GB\n"
+		"level=1  35.000 \xc2\xb1 0.075 W  35.0 W  2 GB\n"
 		"\n"
 		"per unit          time              energy     above baseline\n"
-		"level=1   5.00000 ns/B  175.00 \xc2\xb1 0.19 nJ/B  50.00 \xc2\xb1 0.23 nJ/B\n"
+		"level=1   5.00000 ns/B  175.00 \xc2\xb1 0.37 nJ/B  50.00 \xc2\xb1 0.46 nJ/B\n"
+		"\xc2\xb1 is k = 2, about 95 %\n"
 		"\n"
 		"- run 2: failed with exit status 2: does not count\n"
-		"\n"
 		"- 1 run failed: in no mean\n"
-		"- run 2: no amount of work: no line\n"
-		"- \xc2\xb1 is one standard uncertainty (k = 1); twice as much covers about 95 %\n";
+		"- run 2: no amount of work: no line\n";
 	struct bench b;
 	struct ww_trace *t = a_trace(&b);
 	char *text = report(t, WW_REPORT_TEXT);

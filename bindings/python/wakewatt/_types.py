@@ -35,7 +35,10 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured value with its standard uncertainty (GUM); ``float(q)`` is the value."""
+    """A measured value with its standard uncertainty (GUM); ``float(q)`` is the value.
+
+    As text it is ``value ± U`` with the expanded uncertainty U = 2 u, about 95 %.
+    """
 
     value: float  #: NaN where it cannot be given
     u: Optional[float]  #: None where it cannot be given
@@ -54,6 +57,7 @@ class Quantity:
             return f"not known: {self.why}" if self.why else "not known"
         if not self.u or not math.isfinite(self.u):
             return f"{self.value:g}{unit}"
-        # Two significant digits of u (GUM 7.2.6).
-        digits = max(0, 1 - math.floor(math.log10(self.u)))
-        return f"{self.value:.{digits}f} ± {self.u:.{digits}f}{unit}"
+        # The expanded uncertainty, k = 2, with two significant digits (GUM 7.2.6).
+        expanded = 2 * self.u
+        digits = max(0, 1 - math.floor(math.log10(expanded)))
+        return f"{self.value:.{digits}f} ± {expanded:.{digits}f}{unit}"
