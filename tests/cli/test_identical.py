@@ -16,6 +16,12 @@ REPORTS = (("pwrlog", "stat"), ("pwrlog", "stat", "--json"), ("pwrlog", "steps")
            ("pwrlog", "steps", "--json", "--plot", "/dev/stdout"),
            ("pwrlog", "steps", "--html", "/dev/stdout"), ("wwtrace", "info"),
            ("wwtrace", "info", "--json"), ("wwtrace", "export"), ("wwtrace", "dump"),
+           ("pwrlog", "standby"), ("pwrlog", "standby", "--json"),
+           ("pwrlog", "runtime", "--capacity", "4.5Ah", "--volts", "12V", "--json"),
+           ("pwrlog", "runtime", "--measured", "48min@25W+-0.6", "--capacity", "4.5Ah",
+            "--volts", "12V"),
+           ("pwrlog", "suspend-model", "--idle", "2.75+-0.02", "--suspended", "1",
+            "--gaps", "exponential:5", "--json"),
            ("resumetime", "report"), ("resumetime", "report", "--json"))
 
 

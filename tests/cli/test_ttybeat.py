@@ -19,7 +19,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.dirname(HERE))
-BUILD = os.environ.get("WW_BUILD", os.path.join(TOP, "build"))
+BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(TOP, "build")))
 BEAT = os.path.join(BUILD, "bin", "ttybeat")
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 DEADLINE = 20

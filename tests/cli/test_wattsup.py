@@ -16,7 +16,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
+BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(ROOT, "build")))
 sys.path.insert(0, os.path.dirname(HERE))
 
 from tap import main  # noqa: E402

@@ -15,7 +15,7 @@ import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("WW_BUILD", os.path.join(ROOT, "build"))
+BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(ROOT, "build")))
 
 
 def tool(name):

@@ -16,7 +16,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.environ.get("WW_BUILD", os.path.join(TOP, "build"))
+BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(TOP, "build")))
 OUT = os.path.join(BUILD, "lab")
 CACHE = os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "wakewatt")

@@ -10,7 +10,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
+BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(ROOT, "build")))
 PACKAGE = os.path.join(ROOT, "bindings", "python")
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.dirname(HERE), PACKAGE]

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 from tap import main  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.environ.get("WW_BUILD", os.path.join(ROOT, "build"))
+BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(ROOT, "build")))
 PWRLOG = os.path.join(BUILD, "bin", "pwrlog")
 BED = os.path.join(ROOT, "tests", "data", "ftdi.umockdev")
 
