@@ -21,6 +21,13 @@ dut start --beat "--mode drain --format stamped"
 	-o "$trace" >/dev/null
 "$build/bin/pwrlog" stat "$trace"
 echo
+echo "== changes of its power, down and up with each cycle"
+"$build/bin/pwrlog" steps "$trace"
+echo
+echo "== latencies"
 "$build/bin/resumetime" report "$trace"
+echo
+echo "== watts of each device, from readings typed by hand (examples/thinclient.sh)"
+PWRLOG="$build/bin/pwrlog" sh examples/thinclient.sh
 echo
 echo "demo: the trace is $trace; look at it with $build/bin/wwtrace info, dump or export" >&2
