@@ -55,15 +55,9 @@ static int allocate(struct ww_step_data *d, size_t n)
 	d->first = malloc(n * sizeof(size_t));
 	d->local = malloc(blocks * sizeof(double));
 	d->odd = calloc(blocks, 1);
-	d->sum_w = malloc((n + 1) * sizeof(double));
-	d->sum_v = malloc((n + 1) * sizeof(double));
-	d->sum_vv = malloc((n + 1) * sizeof(double));
-	d->sum_t = malloc((n + 1) * sizeof(double));
-	d->sum_tt = malloc((n + 1) * sizeof(double));
-	d->sum_tv = malloc((n + 1) * sizeof(double));
+	d->sum = malloc((n + 1) * sizeof(*d->sum));
 	if (!d->t || !d->lo || !d->hi || !d->v || !d->hole || !d->out || !d->first || !d->local ||
-	    !d->odd || !d->sum_w || !d->sum_v || !d->sum_vv || !d->sum_t || !d->sum_tt ||
-	    !d->sum_tv)
+	    !d->odd || !d->sum)
 		return -ENOMEM;
 	return 0;
 }
@@ -135,32 +129,5 @@ void ww_step_data_free(struct ww_step_data *d)
 	free(d->first);
 	free(d->local);
 	free(d->odd);
-	free(d->sum_w);
-	free(d->sum_v);
-	free(d->sum_vv);
-	free(d->sum_t);
-	free(d->sum_tt);
-	free(d->sum_tv);
-}
-
-void ww_step_data_sum(struct ww_step_data *d)
-{
-	double w = 0, v = 0, vv = 0, t = 0, tt = 0, tv = 0;
-
-	for (size_t i = 0; i <= d->n; i++) {
-		d->sum_w[i] = w;
-		d->sum_v[i] = v;
-		d->sum_vv[i] = vv;
-		d->sum_t[i] = t;
-		d->sum_tt[i] = tt;
-		d->sum_tv[i] = tv;
-		if (i == d->n || d->out[i])
-			continue;
-		w += 1;
-		v += d->v[i];
-		vv += d->v[i] * d->v[i];
-		t += d->t[i] - d->t[0];
-		tt += (d->t[i] - d->t[0]) * (d->t[i] - d->t[0]);
-		tv += (d->t[i] - d->t[0]) * d->v[i];
-	}
+	free(d->sum);
 }

@@ -21,6 +21,7 @@ struct known {
 	const struct ww_step_input *in;
 	const struct ww_step_result *r;
 	const struct ww_step_level *level;
+	double swing; /* of a level that settles: what it would have come down by in the end */
 	struct side side[2];
 };
 
@@ -49,7 +50,7 @@ static void average(const struct known *k, size_t i, double *t, double *v)
 		*v += k->in->v[j] / (double)block;
 	*t = k->in->t[i + block - 1];
 	if (l->shape == WW_LEVEL_SETTLING)
-		*v -= (l->begin - l->value) * exp(-(*t - k->in->t[l->from]) / l->settling_s);
+		*v -= k->swing * exp(-(*t - k->in->t[l->from]) / l->settling_s);
 }
 
 static void find_median(const struct known *k, struct side *s)
@@ -215,6 +216,10 @@ int ww_steps_known(const struct ww_step_input *in, const struct ww_step_result *
 	if (rc < 0)
 		return rc;
 	*out = (struct ww_step_event){.marker = -1, .peak = NAN};
+	if (k.level->shape == WW_LEVEL_SETTLING)
+		k.swing = (k.level->begin - k.level->end) /
+			  -expm1((in->t[k.level->from] - in->t[k.level->to - 1]) /
+				 k.level->settling_s);
 	sum_up(&k, &k.side[0]);
 	sum_up(&k, &k.side[1]);
 	if (k.side[0].n < 2 || k.side[1].n < 2)

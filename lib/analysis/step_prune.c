@@ -18,6 +18,7 @@ struct prune {
 	struct ww_step_bound *bound;
 	size_t n;
 	struct ww_step_fit *fit; /* [n + 1]; of the level before bound k */
+	struct ww_step_fit *one; /* [n] of both levels beside bound k together; n = 0: not known */
 	size_t *before, *after;	 /* bounds that are left beside k; NONE */
 	char *passing;		 /* a transient that leaves the level as it was */
 	double *score;		 /* below 1: to be dropped; a tree of least ones */
@@ -94,19 +95,20 @@ static bool may_settle(const struct prune *p, size_t k, double delta)
 }
 
 /* Variances that a jump saves against one curve over both sides. */
-static double saved(const struct prune *p, size_t k, const struct ww_step_fit *a,
+static double saved(struct prune *p, size_t k, const struct ww_step_fit *a,
 		    const struct ww_step_fit *b, double delta)
 {
 	double free = a->dof + b->dof, save,
 	       s2 = (a->s2 * a->tau * a->dof + b->s2 * b->tau * b->dof) / free;
-	struct ww_step_fit one;
+	struct ww_step_fit *one = &p->one[k];
 
-	ww_step_fit(p->d, begin_of(p, k), end_of(p, k), &one);
-	save = (cost(&one, s2) - cost(a, s2) - cost(b, s2)) / s2;
+	ww_step_shape(p->d, begin_of(p, k), end_of(p, k), one);
+	save = (cost(one, s2) - cost(a, s2) - cost(b, s2)) / s2;
 	/* A curve is expected there, and noise makes it look like stairs. */
 	if (save > p->d->smooth && may_settle(p, k, delta)) {
-		one.rss = ww_step_fit_as(p->d, begin_of(p, k), end_of(p, k), WW_LEVEL_SETTLING);
-		save = fmin(save, (one.rss - a->rss - b->rss) / s2) / SETTLING;
+		double rss = ww_step_fit_as(p->d, begin_of(p, k), end_of(p, k), WW_LEVEL_SETTLING);
+
+		save = fmin(save, (rss - a->rss - b->rss) / s2) / SETTLING;
 	}
 	return save;
 }
@@ -132,6 +134,7 @@ static void judge(struct prune *p, size_t k)
 	u2 = a->tau * sa * va + b->tau * sb * vb;
 	/* As rare as a normal variable of this size is (Wallace 1959). */
 	z = sqrt(free * log1p(delta * delta / u2 / free));
+	p->one[k].n = 0;
 	if (!abrupt(a, b, delta))
 		save = saved(p, k, a, b, delta);
 	/* It came and went: no change of level, and no part of one. */
@@ -143,24 +146,38 @@ static void judge(struct prune *p, size_t k)
 		set(p, k, fmin(z / p->d->least, save / p->d->smooth));
 }
 
-static void fit_before(struct prune *p, size_t k)
+/* The shape may be known already. */
+static void fit(const struct prune *p, size_t from, size_t to, const struct ww_step_fit *known,
+		struct ww_step_fit *f)
 {
-	ww_step_fit(p->d, begin_of(p, k), p->bound[k].i, &p->fit[k]);
+	if (!known) {
+		ww_step_fit(p->d, from, to, f);
+		return;
+	}
+	*f = *known;
+	if (f->shape == WW_LEVEL_SETTLING)
+		ww_step_settling_cov(p->d, from, to, f);
+}
+
+static void fit_before(struct prune *p, size_t k, const struct ww_step_fit *known)
+{
+	fit(p, begin_of(p, k), p->bound[k].i, known, &p->fit[k]);
 	p->fit[k].drifts =
 		ww_step_drifts(&p->fit[k], p->before[k] == NONE ? NULL : &p->fit[p->before[k]]);
 }
 
-static void fit_after(struct prune *p, size_t k)
+static void fit_after(struct prune *p, size_t k, const struct ww_step_fit *known)
 {
 	struct ww_step_fit *f = &p->fit[level_after(p, k)];
 
-	ww_step_fit(p->d, p->bound[k].f, end_of(p, k), f);
+	fit(p, p->bound[k].f, end_of(p, k), known, f);
 	f->drifts = ww_step_drifts(f, &p->fit[k]);
 }
 
 static void drop(struct prune *p, size_t k)
 {
 	size_t a = p->before[k], b = p->after[k];
+	const struct ww_step_fit *one = p->one[k].n > 0 ? &p->one[k] : NULL;
 
 	set(p, k, INFINITY);
 	p->bound[k].i = NONE;
@@ -169,9 +186,9 @@ static void drop(struct prune *p, size_t k)
 	if (b != NONE)
 		p->before[b] = a;
 	if (b != NONE)
-		fit_before(p, b);
+		fit_before(p, b, one);
 	else if (a != NONE)
-		fit_after(p, a);
+		fit_after(p, a, one);
 	if (a != NONE)
 		judge(p, a);
 	if (b != NONE)
@@ -184,11 +201,12 @@ static int prepare(struct prune *p)
 	while (p->leaves < p->n)
 		p->leaves *= 2;
 	p->fit = malloc((p->n + 1) * sizeof(*p->fit));
+	p->one = malloc(p->n * sizeof(*p->one));
 	p->before = malloc(p->n * sizeof(*p->before));
 	p->after = malloc(p->n * sizeof(*p->after));
 	p->passing = calloc(p->n, 1);
 	p->score = malloc(2 * p->leaves * sizeof(*p->score));
-	if (!p->fit || !p->before || !p->after || !p->passing || !p->score)
+	if (!p->fit || !p->one || !p->before || !p->after || !p->passing || !p->score)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * p->leaves; i++)
 		p->score[i] = INFINITY;
@@ -197,8 +215,8 @@ static int prepare(struct prune *p)
 		p->after[k] = k + 1 < p->n ? k + 1 : NONE;
 	}
 	for (size_t k = 0; k < p->n; k++)
-		fit_before(p, k);
-	fit_after(p, p->n - 1);
+		fit_before(p, k, NULL);
+	fit_after(p, p->n - 1, NULL);
 	for (size_t k = 0; k < p->n; k++)
 		judge(p, k);
 	return 0;
@@ -246,6 +264,7 @@ int ww_step_prune(struct ww_step_data *d, struct ww_step_bound *bound, size_t *b
 			ww_step_data_sum(d);
 	}
 	free(p.fit);
+	free(p.one);
 	free(p.before);
 	free(p.after);
 	free(p.passing);

@@ -51,7 +51,7 @@ static double cost(const struct ww_step_data *d, const struct ww_step_bound *bou
 		struct ww_step_fit f;
 
 		ww_step_fit(d, from, to, &f);
-		sum += f.rss / (s * s * f.tau) + 4 * (double)(f.params - 1);
+		sum += f.rss / (s * s * f.tau) + 6 * (double)(f.params - 1);
 	}
 	return sum;
 }

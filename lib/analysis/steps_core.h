@@ -9,13 +9,23 @@
 
 #define WW_STEP_BLOCK 32 /* readings whose noise is looked at together */
 #define WW_STEP_LAGS  5
-#define WW_STEP_BINS  192 /* most points that a level is fitted to */
+#define WW_STEP_BINS  96 /* most points that an exponential is fitted to */
 
 /* Physical limits of what belongs to one change. */
 #define WW_STEP_TOGETHER_S 5.0	/* changes so close are one */
 #define WW_STEP_SETTLING_S 60.0 /* later ones may be its settling */
 #define WW_STEP_SETTLING   0.35 /* if they are no larger a part of it */
 #define WW_STEP_FADED	   0.2	/* time constant of what has settled, in parts of its level */
+
+/* Sums over readings. */
+struct ww_step_sums {
+	double w, v, vv, t, tt, tv;
+};
+
+/* How many, their means, and sums of products about these. */
+struct ww_step_moments {
+	double w, t, v, tt, tv, vv;
+};
 
 /* The readings as they are looked at: maybe averages over cycles of the mains. */
 struct ww_step_data {
@@ -48,8 +58,7 @@ struct ww_step_data {
 	double beta, bound;	 /* of the partition, in standard deviations */
 	double least;		 /* a change has so many standard uncertainties at least */
 
-	/* sums over the readings before i that are not out */
-	double *sum_w, *sum_v, *sum_vv, *sum_t, *sum_tt, *sum_tv;
+	struct ww_step_sums *sum; /* see ww_step_data_sum() */
 };
 
 /* Between two levels: the first reading that shows it, and the first after it. */
@@ -76,8 +85,12 @@ struct ww_step_fit {
 /* step_data.c: take the readings over, find what noise they have. */
 int ww_step_data_init(struct ww_step_data *d, const struct ww_step_input *in, struct ww_error *err);
 void ww_step_data_free(struct ww_step_data *d);
-/* Sums for the fits, after out[] was set. */
+
+/* step_moments.c: sums for the fits, after out[] was set. */
 void ww_step_data_sum(struct ww_step_data *d);
+/* Of the readings in [from, to) that are not out. */
+void ww_step_moments(const struct ww_step_data *d, size_t from, size_t to,
+		     struct ww_step_moments *m);
 
 /* step_noise.c */
 int ww_step_noise(struct ww_step_data *d);
@@ -119,14 +132,25 @@ bool ww_step_together(struct ww_step_data *d, const double *marker, size_t marke
 
 /* step_level.c: the shape that [from, to) has. */
 void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
+/* Without the covariance of an exponential, which takes time. */
+void ww_step_shape(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
 /* A line, whatever the level's shape. */
 void ww_step_fit_line(const struct ww_step_data *d, size_t from, size_t to,
 		      struct ww_step_fit *fit);
 /* One shape only, for comparison: residual sum of squares. */
 double ww_step_fit_as(const struct ww_step_data *d, size_t from, size_t to, int32_t shape);
 double ww_step_fit_at(const struct ww_step_fit *f, double t);
+/* Its derivatives by c, a and the time constant. */
+void ww_step_fit_slopes(const struct ww_step_fit *f, double t, double g[3]);
 /* Covariance of the fit at two times, for variance 1 and no correlation. */
 double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2);
+
+/* step_settling.c: an exponential, no better than need be if it leaves far more than enough. */
+double ww_step_settling(const struct ww_step_data *d, size_t from, size_t to, double enough,
+			struct ww_step_fit *f);
+/* Covariance of its parameters. */
+void ww_step_settling_cov(const struct ww_step_data *d, size_t from, size_t to,
+			  struct ww_step_fit *f);
 
 /* step_prune.c: drop what does not stand out; *bounds falls. */
 int ww_step_prune(struct ww_step_data *d, struct ww_step_bound *bound, size_t *bounds);
