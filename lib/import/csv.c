@@ -15,11 +15,12 @@ struct reader {
 	size_t table; /* index: the list moves as it grows */
 	struct ww_field f[WW_CSV_FIELDS];
 	size_t fields;
-	int64_t last;	  /* time of the row before */
-	int64_t midnight; /* times of day without a date: days passed */
-	size_t power;	  /* column of volts times amperes */
-	char label[128];
-	size_t again; /* lines that repeat the header */
+	int64_t last;			      /* time of the row before */
+	int64_t midnight;		      /* times of day without a date: days passed */
+	size_t power;			      /* column of volts times amperes */
+	struct ww_field label[WW_CSV_FIELDS]; /* of the row before; lent from the file */
+	size_t unlabelled;		      /* beyond the most labels */
+	size_t again;			      /* lines that repeat the header */
 	bool zone_known, zoned;
 	bool cut;
 };
@@ -203,20 +204,21 @@ static void put_values(struct reader *r)
 static int put_label(struct reader *r, struct ww_error *err)
 {
 	struct ww_table *t = table_of(r);
+	int rc = 0;
 
-	for (size_t i = 0; i < r->p->fields && i < r->fields; i++) {
-		const struct ww_field *f = &r->f[i];
-		size_t n = f->n < sizeof(r->label) - 1 ? f->n : sizeof(r->label) - 1;
+	for (size_t i = 0; i < r->p->fields && rc == 0; i++) {
+		const struct ww_field f = r->f[i], *last = &r->label[i];
 
 		if (r->p->col[i].role != WW_ROLE_LABEL ||
-		    (strlen(r->label) == n && memcmp(r->label, f->p, n) == 0))
+		    (last->n == f.n && (f.n == 0 || memcmp(last->p, f.p, f.n) == 0)))
 			continue;
-		memcpy(r->label, f->p, n);
-		r->label[n] = '\0';
-		if (n > 0 && t->labels < LABELS_MOST)
-			return ww_table_label(t, WW_MARK_LABEL, f->p, f->n, err);
+		r->label[i] = f;
+		if (f.n > 0 && t->labels < LABELS_MOST)
+			rc = ww_table_label(t, WW_MARK_LABEL, f.p, f.n, err);
+		else if (f.n > 0)
+			r->unlabelled++;
 	}
-	return 0;
+	return rc;
 }
 
 /* Is it a row at all? Says why not. */
@@ -386,6 +388,9 @@ static int check_rows(struct reader *r, struct ww_error *err)
 	if (r->again)
 		ww_note(&im->notes, "the header comes again %zu time%s", r->again,
 			r->again == 1 ? "" : "s");
+	if (r->unlabelled)
+		ww_note(&im->notes, "only the first %d labels are taken: %zu more are left out",
+			LABELS_MOST, r->unlabelled);
 	if (r->p->dc_power)
 		power_step(r);
 	if (r->p->dc_power)

@@ -57,6 +57,12 @@ struct ww_head {
 void ww_head_read(struct ww_import *im, struct ww_head *h);
 /* The first row of the table: data, as many fields as most lines have; h->lines: none */
 size_t ww_head_first(const struct ww_head *h, const struct ww_csv *d);
+/*
+ * A header with more names than that row has fields makes room for them: cells at the end of
+ * a row may be left out. One with fewer does not belong to these rows: an error.
+ */
+int ww_head_width(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
+		  struct ww_error *err);
 /* Fill p->col[].head from the header above that row, a unit's row, a comment or the caller. */
 int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
 		  struct ww_error *err);

@@ -118,6 +118,53 @@ static bool is_words(const struct ww_csv *d, const char *line, size_t n, size_t 
 	return words > 0;
 }
 
+/* Some row of the sample has more than `most` cells with something in them. */
+static bool has_wider(const struct ww_plan *p, const struct ww_head *h, size_t first, size_t most)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+
+	for (size_t i = first; i < h->lines; i++) {
+		size_t n = ww_csv_split(&p->dialect, h->line[i], h->n[i], f, WW_CSV_FIELDS);
+
+		for (size_t k = most; k < n && k < WW_CSV_FIELDS; k++)
+			if (f[k].n)
+				return true;
+	}
+	return false;
+}
+
+int ww_head_width(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
+		  struct ww_error *err)
+{
+	struct ww_field f[WW_CSV_FIELDS];
+	struct ww_num v;
+	size_t have;
+
+	if (first == 0 || p->dialect.sep == ' ' ||
+	    !has_known(&p->dialect, h->line[first - 1], h->n[first - 1]))
+		return 0;
+	have = ww_csv_split(&p->dialect, h->line[first - 1], h->n[first - 1], f, WW_CSV_FIELDS);
+	if (have > WW_CSV_FIELDS)
+		return 0;
+	for (size_t i = 0; i < have; i++)
+		if (ww_num_read(f[i].p, f[i].n, p->dialect.comma, &v) == WW_NUM_OK)
+			return 0; /* no header: something that stands before the table */
+	if (have >= p->fields) {
+		p->fields = have;
+		return 0;
+	}
+	if (have == 1 || !has_wider(p, h, first, have))
+		return 0;
+	im->line = h->number[first];
+	return ww_import_fail(im, err,
+			      "column %zu has no name: %zu columns here, the header has %zu%s",
+			      have + 1, p->fields, have,
+			      p->dialect.sep == ','
+				      ? "; if these are decimal commas, write points, or put "
+					"semicolons between the columns"
+				      : "; name them (--columns), or mend the header");
+}
+
 static bool all_units(const struct ww_field *f, size_t fields)
 {
 	struct ww_heading unit;

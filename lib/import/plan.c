@@ -13,8 +13,7 @@
 /* What stands in a column of the first rows. */
 struct look {
 	bool stamps, dated, clocked, numbers, some, empty, rises;
-	double first, last;
-	int decimals;
+	double first, last, most;
 };
 
 static struct look look_at(const struct ww_plan *p, const struct ww_head *h, size_t first, size_t k)
@@ -24,8 +23,7 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 			 .clocked = true,
 			 .numbers = true,
 			 .empty = true,
-			 .rises = true,
-			 .decimals = -1};
+			 .rises = true};
 	struct ww_field f[WW_CSV_FIELDS];
 	struct ww_stamp s;
 	struct ww_num v;
@@ -36,7 +34,7 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 		size_t n = ww_csv_split(&p->dialect, h->line[i], h->n[i], f, WW_CSV_FIELDS);
 		int kind;
 
-		if (n != p->fields || f[k].n == 0)
+		if (n > p->fields || k >= n || f[k].n == 0)
 			continue;
 		l.empty = false;
 		kind = ww_num_read(f[k].p, f[k].n, p->dialect.comma, &v);
@@ -53,7 +51,7 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 		l.rises &= !any || v.value >= l.last;
 		l.first = any ? l.first : v.value;
 		l.last = v.value;
-		l.decimals = v.decimals > l.decimals ? v.decimals : l.decimals;
+		l.most = fmax(l.most, fabs(v.value));
 		any = true;
 		numbers++;
 	}
@@ -62,6 +60,46 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 	l.stamps = 2 * stamps > cells;
 	l.rises &= any && l.last > l.first;
 	return l;
+}
+
+static bool is_open(const struct ww_plan_column *c, const struct look *l)
+{
+	if (c->head.kind == WW_HEAD_LABEL)
+		return false;
+	return l->empty || (c->head.kind == WW_HEAD_VALUE && !l->some);
+}
+
+/* What is empty in the first rows may begin at any later one. */
+static void look_on(struct ww_import *im, const struct ww_plan *p, struct look *look)
+{
+	struct ww_lines l = ww_import_lines(im);
+	struct ww_field f[WW_CSV_FIELDS];
+	size_t len, open = 0;
+	const char *line;
+	struct ww_num v;
+
+	for (size_t k = 0; k < p->fields; k++)
+		open += is_open(&p->col[k], &look[k]);
+	im->line = 0;
+	while (open > 0 && ww_import_line(im, &l, &line, &len, NULL) > 0) {
+		size_t n;
+
+		if (im->line <= p->skip || ww_csv_blank(line, len))
+			continue;
+		n = ww_csv_split(&p->dialect, line, len, f, WW_CSV_FIELDS);
+		for (size_t k = 0; k < n && n <= p->fields; k++) {
+			if (f[k].n == 0 || !is_open(&p->col[k], &look[k]))
+				continue;
+			look[k].empty = false;
+			if (ww_num_read(f[k].p, f[k].n, p->dialect.comma, &v) == WW_NUM_OK) {
+				look[k].some = true;
+				look[k].first = look[k].last = v.value;
+				look[k].most = fabs(v.value);
+			}
+			open -= !is_open(&p->col[k], &look[k]);
+		}
+	}
+	im->line = 0;
 }
 
 /* Exponent of a number that counts from 1970: of seconds 0, ms -3, ...; 1: it does not. */
@@ -154,7 +192,7 @@ static void headed(struct ww_plan *p, const struct look *look)
 		if (c->head.kind == WW_HEAD_STEP && !timed && look[i].numbers) {
 			c->role = WW_ROLE_STEP;
 			timed = true;
-		} else if (c->head.kind == WW_HEAD_LABEL && !look[i].empty) {
+		} else if (c->head.kind == WW_HEAD_LABEL) {
 			c->role = WW_ROLE_LABEL;
 		} else if (c->head.kind == WW_HEAD_VALUE && look[i].some) {
 			c->role = WW_ROLE_VALUE;
@@ -183,7 +221,7 @@ static void plan_power(struct ww_import *im, struct ww_plan *p, const struct loo
 		return;
 	if (count_of(p, "apparent_power", &other) || count_of(p, "power_factor", &other) ||
 	    count_of(p, "frequency", &other) ||
-	    fabs(look[v].first) * pow(10, p->col[v].head.exponent) > DC_VOLTS) {
+	    look[v].most * pow(10, p->col[v].head.exponent) > DC_VOLTS) {
 		ww_note(&im->notes, "volts times amperes of an AC line are no watts: there is no "
 				    "channel of power");
 		return;
@@ -215,7 +253,10 @@ static void say_columns(struct ww_import *im, const struct ww_plan *p, const str
 		if (c->role == WW_ROLE_VALUE && !c->head.has_unit && *c->head.unit != '1')
 			ww_note(&im->notes, "column %zu (%s) tells no unit: taken as %s", i + 1,
 				called(p, i), c->head.unit);
-		if (c->role == WW_ROLE_NONE && !look[i].empty && n++ < 8)
+		if (c->head.kind == WW_HEAD_VALUE && !look[i].some)
+			ww_note(&im->notes, "column %zu (%s): no row has a value there", i + 1,
+				called(p, i));
+		else if (c->role == WW_ROLE_NONE && !look[i].empty && n++ < 8)
 			ww_str_addf(&left, "%s%s", n > 1 ? ", " : "", called(p, i));
 	}
 	if (n > 8)
@@ -227,19 +268,27 @@ static void say_columns(struct ww_import *im, const struct ww_plan *p, const str
 	ww_str_free(&left);
 }
 
-static int check_columns(struct ww_import *im, const struct ww_plan *p, struct ww_error *err)
+static int check_columns(struct ww_import *im, const struct ww_plan *p, const struct look *look,
+			 struct ww_error *err)
 {
 	struct ww_str names = {0};
 	bool timed = false, value = false;
+	size_t hollow = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < p->fields; i++) {
 		timed |= p->col[i].role == WW_ROLE_TIME || p->col[i].role == WW_ROLE_STEP;
 		value |= p->col[i].role == WW_ROLE_VALUE;
+		if (p->col[i].head.kind == WW_HEAD_VALUE && !look[i].some && !hollow)
+			hollow = i + 1;
 		if (i < 8)
 			ww_str_addf(&names, "%s%s", i ? ", " : "", called(p, i));
 	}
-	if (!value)
+	if (!value && hollow)
+		rc = ww_import_fail(im, err,
+				    "column %zu (%s) holds readings, but no row has a value there",
+				    hollow, called(p, hollow - 1));
+	else if (!value)
 		rc = ww_import_fail(im, err,
 				    "none of the %zu columns (%s) is known to be watts, volts, "
 				    "amperes or energy: name them (--columns time_s,W for example; "
@@ -324,6 +373,36 @@ static void plan_times(struct ww_import *im, struct ww_plan *p, const struct loo
 	}
 }
 
+/* The first row of numbers, and how many columns there are. */
+static int find_table(struct ww_import *im, struct ww_plan *p, struct ww_head *h, size_t *first,
+		      struct ww_error *err)
+{
+	p->dialect = ww_csv_guess(im->text, im->n < WW_IMPORT_SAMPLE ? im->n : WW_IMPORT_SAMPLE);
+	ww_head_read(im, h);
+	*first = ww_head_first(h, &p->dialect);
+	if (h->lines == 0 && im->n > WW_IMPORT_SAMPLE)
+		return ww_import_fail(im, err, "its first line is longer than %u bytes",
+				      WW_IMPORT_SAMPLE);
+	for (size_t i = 0; *first == h->lines && i < h->lines; i++) {
+		size_t n = ww_csv_split(&p->dialect, h->line[i], h->n[i], NULL, 0);
+
+		im->line = h->number[i];
+		if (n > WW_CSV_FIELDS)
+			return ww_import_fail(im, err,
+					      "%zu columns; at most %d are taken: leave out those "
+					      "that are no readings",
+					      n, WW_CSV_FIELDS);
+	}
+	im->line = 0;
+	if (*first == h->lines)
+		return ww_import_fail(im, err,
+				      "no rows of numbers at its beginning: no table of readings, "
+				      "and none of the logs of wakewatt-formats(7)");
+	p->skip = h->number[*first] - 1;
+	p->fields = ww_csv_split(&p->dialect, h->line[*first], h->n[*first], NULL, 0);
+	return im->columns ? 0 : ww_head_width(im, p, h, *first, err);
+}
+
 int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 {
 	struct look look[WW_CSV_FIELDS] = {0};
@@ -332,18 +411,9 @@ int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 	int rc;
 
 	memset(p, 0, sizeof(*p));
-	p->dialect = ww_csv_guess(im->text, im->n < WW_IMPORT_SAMPLE ? im->n : WW_IMPORT_SAMPLE);
-	ww_head_read(im, &h);
-	first = ww_head_first(&h, &p->dialect);
-	if (h.lines == 0 && im->n > WW_IMPORT_SAMPLE)
-		return ww_import_fail(im, err, "its first line is longer than %u bytes",
-				      WW_IMPORT_SAMPLE);
-	if (first == h.lines)
-		return ww_import_fail(im, err,
-				      "no rows of numbers at its beginning: no table of readings, "
-				      "and none of the logs of wakewatt-formats(7)");
-	p->skip = h.number[first] - 1;
-	p->fields = ww_csv_split(&p->dialect, h.line[first], h.n[first], NULL, 0);
+	rc = find_table(im, p, &h, &first, err);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < p->fields; i++)
 		ww_heading_read("", &p->col[i].head);
 	rc = ww_head_names(im, p, &h, first, err);
@@ -351,13 +421,14 @@ int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 		return rc;
 	for (size_t i = 0; i < p->fields; i++)
 		look[i] = look_at(p, &h, first, i);
+	look_on(im, p, look);
 	im->line = h.number[first];
 	if (p->has_header)
 		headed(p, look);
 	else
 		rc = headless(im, p, look, err);
 	if (rc == 0)
-		rc = check_columns(im, p, err);
+		rc = check_columns(im, p, look, err);
 	if (rc < 0)
 		return rc;
 	plan_power(im, p, look);

@@ -211,6 +211,67 @@ static void labels(void **state)
 	ww_trace_close(t);
 }
 
+/* The header says what a column is; what stands there may begin at any row. */
+static void late(void **state)
+{
+	static char text[40000];
+	size_t n = (size_t)snprintf(text, sizeof(text), "t_s,power_W,label,V,note\n");
+	struct ww_trace *t;
+
+	(void)state;
+	for (int i = 0; i < 600; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d,%d,%s,%s,\n", i,
+				      i < 300 ? 10 : 15, i == 299 ? "+box" : "",
+				      i < 400 ? "" : "230.5");
+	t = import(text);
+	assert_int_equal(ww_trace_mark_count(t), 1);
+	assert_string_equal(ww_trace_mark(t, 0)->text, "+box");
+	assert_int_equal(ww_trace_mark(t, 0)->t.lo_ns, INT64_C(299) * 1000000000);
+	assert_string_equal(channel(t, "voltage")->unit, "V");
+	ww_trace_close(t);
+	/* Cells at the end of a row are often left out. */
+	t = import("t_s,power_W,label\n0,10\n1,10\n2,12,+box\n3,12\n");
+	check_rows(t, "power", 4, ARRAY(0, 1, 2, 3), ARRAY(10, 10, 12, 12));
+	assert_int_equal(ww_trace_mark_count(t), 1);
+	check_notes(t, 0);
+	ww_trace_close(t);
+	/* Two columns of text: each changes by itself. */
+	t = import("t_s,power_W,label,note\n0,1,a,\n1,2,a,x\n2,2,a,x\n3,2,b,x\n");
+	assert_int_equal(ww_trace_mark_count(t), 3);
+	assert_string_equal(ww_trace_mark(t, 0)->text, "a");
+	assert_string_equal(ww_trace_mark(t, 1)->text, "x");
+	assert_string_equal(ww_trace_mark(t, 2)->text, "b");
+	ww_trace_close(t);
+	/* Mains, though the first reading was none. */
+	t = import("t_s,V,A\n0,0,0\n1,230.0,0.3\n2,230.0,0.3\n");
+	assert_int_equal(ww_trace_channel_count(t), 2);
+	ww_trace_close(t);
+}
+
+/* What is no table of readings is refused with the place, and with what helps. */
+static void refused(void **state)
+{
+	static char wide[4000];
+	size_t n = 0;
+
+	(void)state;
+	assert_string_equal(import_error("time,power\n0,3,5\n1,4,5\n2,4,6\n", NULL),
+			    ":2: column 3 has no name: 3 columns here, the header has 2; if these "
+			    "are decimal commas, write points, or put semicolons between the "
+			    "columns");
+	assert_string_equal(import_error("t_s,power_W\n0,nan\n1,nan\n", NULL),
+			    ":2: column 2 (power) holds readings, but no row has a value there");
+	for (int line = 0; line < 3; line++)
+		for (int i = 0; i < 300; i++)
+			n += (size_t)snprintf(wide + n, sizeof(wide) - n, "%s%s",
+					      line == 0 && i == 0 ? "t_s"
+					      : line == 0	  ? "W"
+								  : "1",
+					      i < 299 ? "," : "\n");
+	assert_string_equal(import_error(wide, NULL), ":1: 300 columns; at most 256 are taken: "
+						      "leave out those that are no readings");
+}
+
 static void no_counter(void **state)
 {
 	struct ww_trace *t = import("t_s,energy_J\n0,3\n1,2\n2,3\n3,2\n");
@@ -229,6 +290,7 @@ int main(void)
 		cmocka_unit_test(units),     cmocka_unit_test(direct_current),
 		cmocka_unit_test(headless),  cmocka_unit_test(digits),
 		cmocka_unit_test(holes),     cmocka_unit_test(labels),
+		cmocka_unit_test(late),	     cmocka_unit_test(refused),
 		cmocka_unit_test(no_counter)};
 
 	return cmocka_run_group_tests_name("import csv", tests, make_folder, remove_folder);
