@@ -180,8 +180,6 @@ int ww_standby_new(struct ww_trace *t, const struct ww_standby_options *opt,
 		/* Of the line's own stretch; supply and crest are taken over the same. */
 		s->r.from_s = d.begin + s->fit.from;
 		s->r.to_s = d.begin + fmin(s->fit.to, d.length);
-		if (!s->cycle.found)
-			ww_standby_find_cycles(&d, 0, d.t[d.n - 1], &s->later);
 		rc = ww_standby_surroundings(s, t, err);
 	}
 	if (rc == 0)

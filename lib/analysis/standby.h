@@ -59,6 +59,9 @@ struct ww_standby {
 	struct ww_standby_fit fit;
 	struct ww_standby_cycle cycle;
 	struct ww_standby_cycle later; /* none up to the verdict, but seen in all of the stretch */
+	double early_s;	    /* what the procedure would have ended with, had it ended there */
+	double early_watts; /* NaN: no such */
+	int32_t early_verdict;
 	struct ww_standby_options opt; /* as given; strings are not kept */
 	struct ww_series series;       /* its readings are dropped once they were used */
 	double acc_abs, acc_rel;       /* in force; NaN unknown */

@@ -267,7 +267,8 @@ static void figures(struct ww_standby *s, const struct ww_standby_data *d)
 	s->acc_abs = a > 0 || g > 0 ? a : s->series.acc_abs;
 	s->acc_rel = a > 0 || g > 0 ? g : s->series.acc_rel;
 	r->n = f->b - f->a;
-	if (s->opt.procedure == WW_STANDBY_DIRECT && r->verdict != WW_STANDBY_TOO_SHORT)
+	if (s->opt.procedure == WW_STANDBY_DIRECT && r->verdict != WW_STANDBY_TOO_SHORT &&
+	    !s->cycle.found)
 		r->n = 2;
 	r->cycles = s->cycle.found && s->fit.n < r->n ? f->n : 0;
 	r->period_s = s->cycle.found ? s->cycle.period : (double)NAN;

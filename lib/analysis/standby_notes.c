@@ -52,24 +52,41 @@ static void on_stability(struct ww_standby *s)
 				   "cannot show a variation of 5 %%");
 }
 
+/* What a test that had ended with the first flat part would have said. */
+static void on_later(struct ww_standby *s)
+{
+	char after[350], watts[350];
+
+	ww_fixed_text(after, sizeof(after), s->early_s, 0);
+	number(watts, sizeof(watts), s->early_watts);
+	ww_note(&s->notes,
+		"after %s s the procedure would have said '%s' with %s W, but the stretch as a "
+		"whole cycles, and that counts; where the cycles are not of the mode, end the "
+		"stretch before them (--to)",
+		after, ww_standby_verdict_name(s->early_verdict), watts);
+	if (s->opt.procedure == WW_STANDBY_DIRECT)
+		ww_note(&s->notes, "the direct method is for modes that do not cycle");
+}
+
 static void on_cycles(struct ww_standby *s)
 {
 	const struct ww_standby_cycle *c = &s->cycle;
 	char p[350], spread[350], swing[350];
 
-	if (s->later.found) {
+	if (s->later.found && isnan(s->early_s)) {
 		number(p, sizeof(p), s->later.period);
 		number(swing, sizeof(swing), s->later.swing);
 		ww_note(&s->notes,
 			"seen as a whole, this stretch cycles every %s s by %s W: if that belongs "
-			"to "
-			"the mode, its mean is that of whole cycles (--cyclic)",
+			"to the mode, its mean is that of whole cycles",
 			p, swing);
 	}
 	if (!c->found && s->opt.cyclic)
 		ww_note(&s->notes, "said to cycle, but no cycles were seen: record longer");
 	if (!c->found)
 		return;
+	if (!isnan(s->early_s))
+		on_later(s);
 	number(p, sizeof(p), c->period);
 	number(spread, sizeof(spread), c->spread);
 	number(swing, sizeof(swing), c->swing);
@@ -128,7 +145,7 @@ void ww_standby_remarks(struct ww_standby *s, const struct ww_standby_data *d)
 				   "what there is");
 	if (d->live)
 		ww_note(&s->notes, "the trace is still being recorded: judged up to its last "
-				   "commit");
+				   "commit; a cycle longer than what it holds cannot be known yet");
 	if (!isnan(r->limit_watts) && isnan(r->expanded))
 		ww_note(&s->notes, "nothing is said about the limit without the meter's accuracy");
 	if (s->opt.procedure == WW_STANDBY_ENERGYSTAR)

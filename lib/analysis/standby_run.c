@@ -14,6 +14,7 @@
 #define WITHIN	   0.05
 #define AFTER_S	   900.0 /* computer specification: from the log-in to the mean */
 #define MEAN_S	   300.0
+#define LONGER	   2.0 /* a cycle that much longer is another */
 
 /* Of the procedure, in W/h. */
 static double slope_limit(double watts)
@@ -249,7 +250,7 @@ static int run_energystar(struct ww_standby *s, struct ww_standby_data *d, struc
 	return 0;
 }
 
-int ww_standby_run(struct ww_standby *s, struct ww_standby_data *d, struct ww_error *err)
+static int run(struct ww_standby *s, struct ww_standby_data *d, struct ww_error *err)
 {
 	struct ww_standby_fit all;
 	int rc = 0;
@@ -280,4 +281,55 @@ int ww_standby_run(struct ww_standby *s, struct ww_standby_data *d, struct ww_er
 	if (rc == 0)
 		s->r.slope_limit = slope_limit(s->fit.mean);
 	return rc;
+}
+
+/*
+ * A cycle that only the stretch as a whole shows: a flat part of it passes every test,
+ * and its mean is not that of the mode. Whole cycles are, of what follows the warm-up.
+ */
+static void by_later(struct ww_standby *s, struct ww_standby_data *d)
+{
+	struct ww_standby_result *r = &s->r;
+	struct ww_standby_fit f;
+	double to = nextafter(d->t[d->n - 1], INFINITY), from = to / 3;
+	int p = s->opt.procedure;
+
+	if (p == WW_STANDBY_AVERAGE || p == WW_STANDBY_DIRECT)
+		from = WARM_UP_S;
+	else if (p == WW_STANDBY_EDITION1)
+		from = 0;
+	if ((!ww_standby_by_cycles(d, from, to, &s->later, &f) || f.n < WW_STANDBY_CYCLES) &&
+	    !ww_standby_by_cycles(d, from = 0, to, &s->later, &f))
+		return;
+	s->early_s = r->tested_s;
+	s->early_verdict = r->verdict;
+	s->early_watts = s->fit.mean;
+	s->fit = f;
+	s->cycle = s->later;
+	r->tested_s = d->length;
+	r->lucky_s = r->variation = NAN;
+	if (p == WW_STANDBY_EDITION1 || p == WW_STANDBY_DIRECT)
+		r->verdict = WW_STANDBY_NOT_STABLE;
+	else if (f.n < WW_STANDBY_CYCLES || from == 0)
+		r->verdict = WW_STANDBY_NOT_RESOLVED;
+	else
+		r->verdict = on_slope(s, &f, to);
+	r->slope_limit = p == WW_STANDBY_EDITION1 ? (double)NAN : slope_limit(f.mean);
+}
+
+int ww_standby_run(struct ww_standby *s, struct ww_standby_data *d, struct ww_error *err)
+{
+	int rc = run(s, d, err);
+
+	s->early_s = NAN;
+	if (rc < 0)
+		return rc;
+	ww_standby_find_cycles(d, 0, d->t[d->n - 1], &s->later);
+	if (s->cycle.found && !(s->later.period > LONGER * s->cycle.period))
+		s->later.found = false;
+	/* While it grows nobody knows what is to come. */
+	if (s->later.found && !d->live && s->r.verdict != WW_STANDBY_TOO_SHORT &&
+	    s->opt.procedure != WW_STANDBY_ENERGYSTAR)
+		by_later(s, d);
+	return 0;
 }
