@@ -8,6 +8,7 @@
 #ifndef TESTS_DUTSIM_H
 #define TESTS_DUTSIM_H
 
+#include "../scratch.h"
 #include <wakewatt.h>
 #include "text/beat.h"
 #include <assert.h>
@@ -282,7 +283,7 @@ static inline void sim_open(struct sim_trace *t)
 	struct ww_error err = {0};
 	int id;
 
-	snprintf(t->path, sizeof(t->path), "/tmp/wwsimXXXXXX");
+	snprintf(t->path, sizeof(t->path), "%s/wwsimXXXXXX", scratch());
 	id = mkstemp(t->path);
 	close(id);
 	unlink(t->path);

@@ -3,6 +3,7 @@
 #ifndef TESTS_STAT_TRACE_H
 #define TESTS_STAT_TRACE_H
 
+#include "../scratch.h"
 #include "base/base.h"
 
 #include <math.h>
@@ -83,7 +84,8 @@ static inline void bench_open(struct bench *b, const struct ww_source_info *info
 						    .period_ns = S};
 	struct ww_anchor a = {.boot_ns = BEGIN, .mono_ns = BEGIN, .real_ns = WALL, .width_ns = 1};
 
-	*b = (struct bench){.path = "/tmp/ww-stat-XXXXXX"};
+	*b = (struct bench){0};
+	snprintf(b->path, sizeof(b->path), "%s/ww-stat-XXXXXX", scratch());
 	assert_true(close(mkstemp(b->path)) == 0);
 	unlink(b->path);
 	OK(ww_writer_open(b->path, NULL, &b->w, err));

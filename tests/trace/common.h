@@ -3,6 +3,8 @@
 #ifndef TESTS_TRACE_COMMON_H
 #define TESTS_TRACE_COMMON_H
 
+#include "../scratch.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +31,7 @@ static char folder[64];
 static inline int make_folder(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/wwtest.XXXXXX");
+	snprintf(folder, sizeof(folder), "%s/wwtest.XXXXXX", scratch());
 	return mkdtemp(folder) ? 0 : -1;
 }
 
