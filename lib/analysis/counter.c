@@ -95,7 +95,7 @@ void ww_counter_add(struct ww_counter *k, int64_t t, int64_t code, double expect
 
 	if (k->done)
 		return;
-	if (code == WW_MISSING) {
+	if (code < WW_CODE_MIN) { /* beyond its range tells no more than none */
 		k->missing += inside;
 		return;
 	}

@@ -50,9 +50,9 @@ static void note_row(struct prefix *p, const struct ww_batch *b, size_t k, size_
 	bool any = false;
 
 	for (size_t c = 0; c < b->channels && !any; c++)
-		any = b->codes[c][i] != WW_MISSING;
+		any = b->codes[c][i] >= WW_CODE_MIN;
 	p->rows += any;
-	if (k >= b->channels || b->codes[k][i] == WW_MISSING)
+	if (k >= b->channels || b->codes[k][i] < WW_CODE_MIN)
 		return;
 	p->skipped[p->n] = (double)p->rows;
 	p->t[p->n++] = t;
@@ -114,7 +114,7 @@ static double expected(const struct ww_stat_channel *c, int64_t t, int64_t code)
 	const struct ww_integral *w = &c->w;
 	double per = c->counter->info.scale * ww_energy_joules(c->counter->info.unit), watts;
 
-	if (!w->any || code == WW_MISSING || !(per > 0))
+	if (!w->any || code < WW_CODE_MIN || !(per > 0))
 		return NAN;
 	watts = ((double)w->c0 + (double)code) / 2 * c->info.scale + c->info.offset;
 	return watts * ww_power_joules(c->info.unit) * ((double)t - (double)w->t0) / 1e9 / per;
@@ -175,7 +175,7 @@ static void feed_pairs(struct ww_stat_reading *r, const struct ww_rows *rows,
 			if (!c->is_counter)
 				continue;
 			c->k.told_reset |= told;
-			for (size_t p = 0; p < r->channels && own != WW_MISSING; p++)
+			for (size_t p = 0; p < r->channels && own >= WW_CODE_MIN; p++)
 				if (r->channel[p]->counter == c)
 					expect = expected(r->channel[p], one.t[0],
 							  b->codes[p][at + i]);
@@ -250,7 +250,7 @@ static int covers(struct ww_stat_reading *r, int64_t start, int64_t last, struct
 		for (size_t k = 0; k < b.channels && k < 64; k++)
 			for (size_t i = 0; i < b.n && !(seen >> k & 1); i++)
 				if (b.hi_ns[i] <= window_lo(r->channel[k]) &&
-				    b.codes[k][i] != WW_MISSING)
+				    b.codes[k][i] >= WW_CODE_MIN)
 					seen |= UINT64_C(1) << k;
 	ww_cursor_close(c);
 	return rc < 0 ? rc : seen == need;

@@ -219,7 +219,7 @@ static bool inside(const struct ww_integral *w, int64_t t)
 
 static void add_row(struct ww_integral *w, int64_t t, int64_t c, int64_t lo, int64_t hi)
 {
-	if (c == WW_MISSING) {
+	if (c < WW_CODE_MIN) {
 		w->missing += inside(w, t);
 		return;
 	}
@@ -250,7 +250,7 @@ void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64
 		int64_t t = r->t[i], c = codes[i], dt;
 
 		/* Whole, plain and inside: exact, and all but a few rows. */
-		if (w->any && c != WW_MISSING && w->t0 >= w->from && t < w->to &&
+		if (w->any && c >= WW_CODE_MIN && w->t0 >= w->from && t < w->to &&
 		    !__builtin_sub_overflow(t, w->t0, &dt) && dt <= most && r->hi[i] < quiet) {
 			w->sum0 += (__int128)dt * w->c0;
 			w->sum1 += (__int128)dt * c;

@@ -35,7 +35,7 @@ struct stretch {
 
 static double value_of(const struct meter *m, int64_t code)
 {
-	return code == WW_MISSING ? NAN : (double)code * m->channel->scale + m->channel->offset;
+	return code < WW_CODE_MIN ? NAN : (double)code * m->channel->scale + m->channel->offset;
 }
 
 static void clip_add(struct stretch *s, int64_t t, double w)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/base.h"
+#include "base/str.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,30 +12,19 @@ void ww_error_clear(struct ww_error *err)
 	}
 }
 
-/* A sentence that was too long ends with a whole character of UTF-8. */
-static void cut_whole(char *text, size_t n)
-{
-	size_t back = 1;
-
-	while (back < 4 && back < n && ((unsigned char)text[n - back] & 0xc0) == 0x80)
-		back++;
-	if ((unsigned char)text[n - back] >= 0xc0)
-		text[n - back] = '\0';
-}
-
 int ww_fail(struct ww_error *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (err && err->code == 0) {
-		int n;
+		char text[2 * sizeof(err->text)];
 
+		/* It may quote a file, and goes to a terminal. */
 		err->code = code;
 		va_start(ap, fmt);
-		n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
+		vsnprintf(text, sizeof(text), fmt, ap);
 		va_end(ap);
-		if (n >= (int)sizeof(err->text))
-			cut_whole(err->text, sizeof(err->text) - 1);
+		ww_plain(err->text, sizeof(err->text), text, strlen(text));
 	}
 	return code;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/notes.h"
+#include "base/str.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,17 @@ void ww_note(struct ww_notes *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, (size_t)n + 1, fmt, ap);
 	va_end(ap);
+	if (!ww_is_plain(text, (size_t)n)) {
+		char *plain = malloc(4 * (size_t)n + 1);
+
+		if (plain)
+			ww_plain(plain, 4 * (size_t)n + 1, text, (size_t)n);
+		free(text);
+		text = plain;
+		l->bad = !text;
+		if (!text)
+			return;
+	}
 	for (size_t i = 0; i < l->n; i++) {
 		if (strcmp(l->note[i], text) == 0) {
 			free(text);

@@ -74,6 +74,13 @@ void ww_json_null(struct ww_json *j, const char *key);
 void ww_str_json(struct ww_str *s, const char *text, size_t n);
 /* Length of a well-formed UTF-8 sequence (RFC 3629) at p, 0 if there is none. */
 size_t ww_utf8_len(const unsigned char *p, size_t n);
+/*
+ * n bytes for a reader's terminal, in `size` bytes: what would steer it, and what is no UTF-8,
+ * stands there as \xNN. Ends with a whole character.
+ */
+void ww_plain(char *to, size_t size, const char *text, size_t n);
+void ww_str_plain(struct ww_str *s, const char *text);
+bool ww_is_plain(const char *text, size_t n);
 /* A CSV field, quoted if RFC 4180 asks for it. */
 void ww_str_csv(struct ww_str *s, const char *text);
 

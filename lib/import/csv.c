@@ -2,7 +2,6 @@
 /* Reading a table of values as planned. */
 #include "import/csv.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define DAY_NS	    (86400 * WW_NS_PER_S)
@@ -19,8 +18,9 @@ struct reader {
 	int64_t midnight;		      /* times of day without a date: days passed */
 	size_t power;			      /* column of volts times amperes */
 	struct ww_field label[WW_CSV_FIELDS]; /* of the row before; lent from the file */
-	size_t unlabelled;		      /* beyond the most labels */
-	size_t again;			      /* lines that repeat the header */
+	struct ww_odd odd[WW_CSV_FIELDS];
+	size_t unlabelled; /* beyond the most labels */
+	size_t again;	   /* lines that repeat the header */
 	bool zone_known, zoned;
 	bool cut;
 };
@@ -190,6 +190,10 @@ static void put_values(struct reader *r)
 		kind = i < r->fields ? ww_num_read(r->f[i].p, r->f[i].n, p->dialect.comma, &v)
 				     : WW_NUM_EMPTY;
 		e = cell_exponent(c, &v, &kind);
+		if (kind == WW_NUM_TEXT && r->odd[i].n++ == 0) {
+			r->odd[i].cell = r->f[i];
+			r->odd[i].line = r->im->line;
+		}
 		ww_table_put(table_of(r), c->column, kind, &v, e);
 		if (!p->dc_power || kind != WW_NUM_OK || (i != p->volts && i != p->amps))
 			continue;
@@ -316,60 +320,6 @@ static int take_row(struct reader *r, const char *line, size_t len, bool last, s
 	return put_label(r, err);
 }
 
-static void say_cells(struct ww_import *im, const struct ww_table *t)
-{
-	for (size_t i = 0; i < t->columns; i++) {
-		const struct ww_column *c = &t->column[i];
-
-		if (c->missing + c->empty)
-			ww_note(&im->notes, "%s: %zu of %zu readings are missing", c->name,
-				c->missing + c->empty, t->rows);
-		if (c->over)
-			ww_note(&im->notes, "%s: %zu reading%s beyond any meter's range", c->name,
-				c->over, c->over == 1 ? " is" : "s are");
-	}
-}
-
-/* A register that falls again and again counts nothing: increments, or something else. */
-static void check_counters(struct ww_import *im, struct ww_table *t)
-{
-	for (size_t k = 0; k < t->columns; k++) {
-		struct ww_column *c = &t->column[k];
-		size_t falls = 0;
-
-		for (size_t i = 1; i < t->rows; i++)
-			falls += c->code[i] < c->code[i - 1] && c->code[i] >= WW_CODE_MIN;
-		if (c->semantics != WW_COUNTER || falls * 20 <= t->rows)
-			continue;
-		c->semantics = WW_INSTANT;
-		c->quantity = "other";
-		ww_note(&im->notes, "%s falls again and again: it is no register that counts up",
-			c->name);
-	}
-}
-
-/* A product's step is that of the amperes, at the usual voltage. */
-static void power_step(struct reader *r)
-{
-	struct ww_table *t = table_of(r);
-	const struct ww_column *v = &t->column[r->p->col[r->p->volts].column];
-	const struct ww_column *a = &t->column[r->p->col[r->p->amps].column];
-	double step = a->resolution > 0 ? a->resolution : ww_column_step(a, t->rows), sum = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->rows; i++) {
-		if (v->code[i] < WW_CODE_MIN)
-			continue;
-		sum += fabs(ww_column_value(v, i));
-		n++;
-	}
-	if (n && sum > 0) {
-		double size = step * sum / (double)n, unit = pow(10, floor(log10(size)));
-
-		t->column[r->power].resolution = size > 0 ? round(size / unit) * unit : 0;
-	}
-}
-
 static int check_rows(struct reader *r, struct ww_error *err)
 {
 	struct ww_import *im = r->im;
@@ -392,13 +342,13 @@ static int check_rows(struct reader *r, struct ww_error *err)
 		ww_note(&im->notes, "only the first %d labels are taken: %zu more are left out",
 			LABELS_MOST, r->unlabelled);
 	if (r->p->dc_power)
-		power_step(r);
+		ww_rows_power(r->p, table_of(r), r->power);
 	if (r->p->dc_power)
 		ww_note(&im->notes, "power is volts times amperes, computed here: right for "
 				    "direct current");
-	check_counters(im, table_of(r));
-	say_cells(im, table_of(r));
-	return 0;
+	ww_rows_counters(im, table_of(r));
+	ww_rows_cells(im, table_of(r));
+	return ww_rows_odd(im, r->p, table_of(r), r->odd, err);
 }
 
 int ww_plan_read(struct ww_import *im, struct ww_plan *p, struct ww_error *err)

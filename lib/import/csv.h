@@ -74,4 +74,21 @@ int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err);
 /* csv.c: rows into a new table. */
 int ww_plan_read(struct ww_import *im, struct ww_plan *p, struct ww_error *err);
 
+/* Cells of a column that should be numbers and are words. */
+struct ww_odd {
+	size_t n;
+	struct ww_field cell; /* the first, lent */
+	size_t line;
+};
+
+/* rows.c: how many readings are missing, and why */
+void ww_rows_cells(struct ww_import *im, const struct ww_table *t);
+/* A register that falls again and again counts nothing: increments, or something else. */
+void ww_rows_counters(struct ww_import *im, struct ww_table *t);
+/* A product's step is that of the amperes, at the usual voltage. */
+void ww_rows_power(const struct ww_plan *p, struct ww_table *t, size_t power);
+/* odd[fields]: words are told with their place; a column that holds hardly else is refused. */
+int ww_rows_odd(struct ww_import *im, const struct ww_plan *p, const struct ww_table *t,
+		const struct ww_odd *odd, struct ww_error *err);
+
 #endif

@@ -61,13 +61,10 @@ static int table_for(struct ww_import *im, const struct ww_field *domain, size_t
 		     struct ww_error *err)
 {
 	char name[48] = "meter";
-	size_t n = domain->n < sizeof(name) - 1 ? domain->n : sizeof(name) - 1;
 	struct ww_table *t;
 
-	if (n) {
-		memcpy(name, domain->p, n);
-		name[n] = '\0';
-	}
+	if (domain->n)
+		ww_plain(name, sizeof(name), domain->p, domain->n);
 	for (*at = 0; *at < im->tables; (*at)++)
 		if (strcmp(im->table[*at].name, name) == 0)
 			return 0;

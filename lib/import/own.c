@@ -44,10 +44,7 @@ static bool split(struct reader *r, const char *line, size_t len)
 
 static void text_of(const struct ww_field *f, char *to, size_t size)
 {
-	size_t n = f->n < size - 1 ? f->n : size - 1;
-
-	memcpy(to, f->p, n);
-	to[n] = '\0';
+	ww_plain(to, size, f->p, f->n);
 }
 
 static int table_for(struct reader *r, size_t *at, struct ww_error *err)

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LINES	 128
 #define DC_VOLTS 60.0 /* more is a mains line, where volts times amperes are no watts */
 #define EPOCH_LO 1e8  /* seconds since 1970: 1973 to 2103 */
 #define EPOCH_HI 4.2e9
@@ -14,6 +13,8 @@
 struct look {
 	bool stamps, dated, clocked, numbers, some, empty, rises;
 	double first, last, most;
+	struct ww_field cell; /* the first with something in it */
+	size_t line;
 };
 
 static struct look look_at(const struct ww_plan *p, const struct ww_head *h, size_t first, size_t k)
@@ -36,6 +37,8 @@ static struct look look_at(const struct ww_plan *p, const struct ww_head *h, siz
 
 		if (n > p->fields || k >= n || f[k].n == 0)
 			continue;
+		if (l.empty)
+			l.cell = f[k], l.line = h->number[i];
 		l.empty = false;
 		kind = ww_num_read(f[k].p, f[k].n, p->dialect.comma, &v);
 		if (ww_is_stamp(&f[k], &s)) {
@@ -268,6 +271,28 @@ static void say_columns(struct ww_import *im, const struct ww_plan *p, const str
 	ww_str_free(&left);
 }
 
+/* A column that is called time, and what stands there is none. */
+static bool bad_time(struct ww_import *im, const struct ww_plan *p, const struct look *look,
+		     struct ww_error *err)
+{
+	for (size_t i = 0; i < p->fields; i++) {
+		struct ww_str s = {0};
+
+		if (p->col[i].head.kind != WW_HEAD_TIME || look[i].empty)
+			continue;
+		im->line = look[i].line;
+		ww_field_text(&look[i].cell, &s);
+		ww_import_fail(im, err,
+			       "column %zu (%s): '%.40s' is no time: a number of seconds or an ISO "
+			       "8601 time would be, see wakewatt-formats(7); --rate 10 tells the "
+			       "rows a second instead",
+			       i + 1, called(p, i), s.p ? s.p : "");
+		ww_str_free(&s);
+		return true;
+	}
+	return false;
+}
+
 static int check_columns(struct ww_import *im, const struct ww_plan *p, const struct look *look,
 			 struct ww_error *err)
 {
@@ -294,6 +319,8 @@ static int check_columns(struct ww_import *im, const struct ww_plan *p, const st
 				    "amperes or energy: name them (--columns time_s,W for example; "
 				    "an empty name passes a column over)",
 				    p->fields, names.p ? names.p : "");
+	else if (!timed && im->rate_hz <= 0 && bad_time(im, p, look, err))
+		rc = -EINVAL;
 	else if (!timed && im->rate_hz <= 0)
 		rc = ww_import_fail(im, err,
 				    "no column tells the time: say how many rows a second there "

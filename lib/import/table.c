@@ -8,7 +8,8 @@
 /* Doubles hold so many digits of a code. */
 #define CODE_MOST     INT64_C(9000000000000000)
 #define DECIMALS_MOST 15
-#define VALUE_MOST    1e12 /* no reading of a meter */
+#define WATTS_MOST    1e9  /* no reading of a meter: W, V, A */
+#define VALUE_MOST    1e12 /* ... Wh, Hz, anything else */
 
 static const int64_t ten[] = {1,
 			      10,
@@ -33,6 +34,7 @@ static const int64_t ten[] = {1,
 struct ww_table *ww_import_table(struct ww_import *im, const char *name, struct ww_error *err)
 {
 	struct ww_table *list = realloc(im->table, (im->tables + 1) * sizeof(*list)), *t;
+	struct ww_str plain = {0};
 
 	if (!list) {
 		ww_fail_nomem(err);
@@ -42,11 +44,9 @@ struct ww_table *ww_import_table(struct ww_import *im, const char *name, struct 
 	t = &list[im->tables];
 	memset(t, 0, sizeof(*t));
 	t->driver = im->format;
-	t->name = strdup(name);
-	if (!t->name) {
-		ww_fail_nomem(err);
+	ww_str_plain(&plain, name);
+	if (ww_str_take(&plain, &t->name, err) < 0)
 		return NULL;
-	}
 	im->tables++;
 	return t;
 }
@@ -67,10 +67,11 @@ int ww_table_column(struct ww_table *t, const char *name, const char *quantity, 
 
 	if (t->columns == WW_COUNTOF(t->column))
 		return ww_fail(err, -EINVAL, "more than %zu columns", WW_COUNTOF(t->column));
-	ww_str_add(&s, name);
+	ww_str_plain(&s, name);
 	for (unsigned i = 2; !s.bad && name_taken(t, s.p ? s.p : ""); i++) {
 		ww_str_reset(&s);
-		ww_str_addf(&s, "%s_%u", name, i);
+		ww_str_plain(&s, name);
+		ww_str_addf(&s, "_%u", i);
 	}
 	*c = (struct ww_column){.quantity = quantity,
 				.unit = unit,
@@ -193,9 +194,11 @@ void ww_table_put(struct ww_table *t, size_t column, int kind, const struct ww_n
 
 	if (kind == WW_NUM_OK) {
 		double size = fabs(v->value) * pow(10, exponent);
+		double most_seen = *c->unit && !c->unit[1] && strchr("WVA", *c->unit) ? WATTS_MOST
+										      : VALUE_MOST;
 
-		over = size > VALUE_MOST && v->code > 0;
-		under = size > VALUE_MOST && v->code < 0;
+		over = size > most_seen && v->code > 0;
+		under = size > most_seen && v->code < 0;
 	}
 	c->missing += kind == WW_NUM_MISSING || kind == WW_NUM_TEXT;
 	c->empty += kind == WW_NUM_EMPTY;
@@ -218,12 +221,15 @@ void ww_table_put(struct ww_table *t, size_t column, int kind, const struct ww_n
 
 int ww_table_break(struct ww_table *t, int64_t lost, const char *reason, struct ww_error *err)
 {
-	struct ww_break *b = t->breaks ? &t->brk[t->breaks - 1] : NULL;
+	struct ww_break *b;
 
-	/* The same hole goes on. */
-	if (b && b->row == t->rows && b->reason == reason) {
-		b->lost = b->lost < 0 || lost < 0 ? -1 : b->lost + lost;
-		return 0;
+	if (t->breaks) {
+		b = &t->brk[t->breaks - 1];
+		/* The same hole goes on. */
+		if (b->row == t->rows && b->reason == reason) {
+			b->lost = b->lost < 0 || lost < 0 ? -1 : b->lost + lost;
+			return 0;
+		}
 	}
 	if ((t->breaks & (t->breaks - 1)) == 0) {
 		b = realloc(t->brk, (t->breaks ? 2 * t->breaks : 1) * sizeof(*b));

@@ -78,10 +78,26 @@ static void print_row(struct ww_str *s, const struct ww_grid *g, size_t r, const
 	ww_str_add(s, "\n");
 }
 
+/* Cells may hold names of a file. */
+static void make_plain(struct ww_grid *g)
+{
+	for (size_t i = 0; i < g->rows * g->columns; i++) {
+		struct ww_str *c = &g->cell[i], plain = {0};
+
+		if (c->n == 0 || ww_is_plain(c->p, c->n))
+			continue;
+		ww_str_plain(&plain, c->p);
+		plain.bad = plain.bad || c->bad;
+		ww_str_free(c);
+		*c = plain;
+	}
+}
+
 void ww_grid_print(struct ww_str *s, struct ww_grid *g)
 {
 	size_t width[32] = {0};
 
+	make_plain(g);
 	for (size_t r = 1; r < g->rows; r++)
 		for (size_t k = 0; k < g->columns; k++) {
 			const struct ww_str *c = &g->cell[r * g->columns + k];

@@ -139,11 +139,17 @@ static const struct word {
 	{"delta", WW_HEAD_STEP, "", "s", true},
 	{"dt", WW_HEAD_STEP, "", "s", true},
 	{"mark", WW_HEAD_LABEL, "", "", false},
+	{"marks", WW_HEAD_LABEL, "", "", false},
 	{"marker", WW_HEAD_LABEL, "", "", false},
+	{"markers", WW_HEAD_LABEL, "", "", false},
 	{"label", WW_HEAD_LABEL, "", "", false},
+	{"labels", WW_HEAD_LABEL, "", "", false},
 	{"event", WW_HEAD_LABEL, "", "", false},
+	{"events", WW_HEAD_LABEL, "", "", false},
 	{"note", WW_HEAD_LABEL, "", "", false},
+	{"notes", WW_HEAD_LABEL, "", "", false},
 	{"comment", WW_HEAD_LABEL, "", "", false},
+	{"comments", WW_HEAD_LABEL, "", "", false},
 	{"annotation", WW_HEAD_LABEL, "", "", false},
 };
 

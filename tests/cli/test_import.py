@@ -118,6 +118,14 @@ class Import(unittest.TestCase):
         self.assertEqual((code, out), (1, ""))
         self.assertIn("looks like JSON, what a plug or a program replies once", err)
 
+    def test_beyond(self):
+        """A reading beyond any range is none: it is no number to reckon with."""
+        for text in ("t_s,power_W\n0,5\n1,inf\n2,5\n3,-inf\n4,5\n",
+                     "t_s,power_W\n0,5\n1,1e15\n2,5\n3,-1e18\n4,5\n"):
+            self.write(text)
+            c = js("pwrlog", "stat", "--json", self.file)["channels"][0]
+            self.assertEqual((c["n"], c["min"], c["max"], c["mean"]["value"]), (3, 5, 5, 5))
+
     def test_list(self):
         code, out, err = run("wwtrace", "import", "--list")
         self.assertEqual((code, err), (0, ""))

@@ -182,6 +182,7 @@ static void holes(void **state)
 	check_rows(t, "power", 6, ARRAY(0, 1, 2, 3, 4, 5), ARRAY(1, NAN, NAN, NAN, NAN, 2));
 	assert_true(noted(t, "power: 3 of 6 readings are missing"));
 	assert_true(noted(t, "power: 1 reading is beyond"));
+	assert_true(noted(t, "1 cell is no number: the first is 'x' in line 6, column 2"));
 	assert_true(noted(t, "voltage: 1 of 6 readings are missing"));
 	ww_trace_close(t);
 	t = import("t_s,power_W\n0,1\nrubbish\n1,2\n,3\n1,2,3\n1e300,5\nnan,4\n2,3\nt_s,power_W\n"
@@ -261,6 +262,14 @@ static void refused(void **state)
 			    "columns");
 	assert_string_equal(import_error("t_s,power_W\n0,nan\n1,nan\n", NULL),
 			    ":2: column 2 (power) holds readings, but no row has a value there");
+	assert_string_equal(
+		import_error("t_s,power_W\n0,1\n1,foo\n2,--5\n3,(6)\n", NULL),
+		":3: column 2 (power): 'foo' is no number, and neither are 3 of 4 cells");
+	assert_string_equal(
+		import_error("time,W\n1:00,5\n25:00:00,6\n", NULL),
+		":2: column 1 (time): '1:00' is no time: a number of seconds or an ISO "
+		"8601 time would be, see wakewatt-formats(7); --rate 10 tells the rows a "
+		"second instead");
 	for (int line = 0; line < 3; line++)
 		for (int i = 0; i < 300; i++)
 			n += (size_t)snprintf(wide + n, sizeof(wide) - n, "%s%s",

@@ -82,6 +82,28 @@ static void rapl(void **state)
 	ww_trace_close(t);
 }
 
+/* Names of a file never steer a terminal; the same name is the same source. */
+static void plain_names(void **state)
+{
+	struct ww_trace *t = import("1700000000000000 999 Pack\x1b[1m\x0c" "0\n"
+				    "1700000000100000 400000 Pack\x1b[1m\x0c" "0\n"
+				    "1700000000300000 500000 Pack\x1b[1m\x0c" "0\n");
+
+	(void)state;
+	assert_int_equal(ww_trace_source_count(t), 1);
+	assert_string_equal(ww_trace_source(t, 0)->name, "Pack\\x1b[1m\\x0c0");
+	ww_trace_close(t);
+	t = import("t_lo_ns,t_hi_ns,source,channel,value,unit\n5,7,m\x1b,p\x07,1,W\n"
+		   "6,8,m\x1b,p\x07,2,W\n");
+	assert_int_equal(ww_trace_source_count(t), 1);
+	assert_string_equal(ww_trace_source(t, 0)->name, "m\\x1b");
+	check_rows(t, "p\\x07", 2, ARRAY(7e-9, 8e-9), ARRAY(1, 2));
+	ww_trace_close(t);
+	t = import("timestamp a\x1b b\n1700000000.000 30.125 28.5\n1700000001.000 30 28\n");
+	check_rows(t, "a\\x1b", 2, ARRAY(0, 1), ARRAY(30.125, 30));
+	ww_trace_close(t);
+}
+
 static void gmt_power(void **state)
 {
 	struct ww_trace *t = import("1700000000000000 21500\n1700000000100000 22500\n");
@@ -206,10 +228,12 @@ static void stored(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(tracebase), cmocka_unit_test(tc66),
-					   cmocka_unit_test(pmt),	cmocka_unit_test(rapl),
-					   cmocka_unit_test(gmt_power), cmocka_unit_test(ptd),
-					   cmocka_unit_test(own),	cmocka_unit_test(stored)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tracebase),   cmocka_unit_test(tc66),
+		cmocka_unit_test(pmt),	       cmocka_unit_test(rapl),
+		cmocka_unit_test(plain_names), cmocka_unit_test(gmt_power),
+		cmocka_unit_test(ptd),	       cmocka_unit_test(own),
+		cmocka_unit_test(stored)};
 
 	return cmocka_run_group_tests_name("import logs", tests, make_folder, remove_folder);
 }
