@@ -93,11 +93,22 @@ static size_t onset(const struct gather *g, size_t k, size_t i)
 	return i;
 }
 
+/*
+ * Changes so close, in s, are one: an inrush and what it leads to. Of readings that come
+ * each second those are 5 s; among fast ones a second tells a level from an inrush.
+ */
+static double together(const struct ww_step_data *d)
+{
+	double few = fmax(WW_STEP_INRUSH_S, WW_STEP_LEVEL_N * d->period);
+
+	return fmax(fmin(few, WW_STEP_TOGETHER_S), 1.5 * d->period);
+}
+
 static void gather(struct gather *g)
 {
 	const struct ww_step_data *d = g->d;
 	/* Of fast readings chance makes many changes: later, see ww_step_together(). */
-	double row = d->block > 1 ? 0 : fmax(WW_STEP_TOGETHER_S, 1.5 * d->period);
+	double row = d->block > 1 ? 0 : together(d);
 
 	for (size_t k = 0; k < g->f->changes; k++) {
 		size_t at = first_of(g, k), on = onset(g, k, at);
@@ -187,7 +198,8 @@ bool ww_step_together(struct ww_step_data *d, const double *marker, size_t marke
 
 		while (b && m < markers && marker[m] - d->origin <= d->t[b->i])
 			m++;
-		if (b && d->t[bound[k].i] - d->t[last] <= WW_STEP_TOGETHER_S &&
+		if (b && d->t[bound[k].i] - d->t[last] <= together(d) &&
+		    d->t[bound[k].i] - d->t[b->i] <= WW_STEP_TOGETHER_S &&
 		    (m == markers || marker[m] - d->origin > d->t[bound[k].i]))
 			b->f = bound[k].f;
 		else

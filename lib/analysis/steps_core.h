@@ -12,7 +12,9 @@
 #define WW_STEP_BINS  96 /* most points that an exponential is fitted to */
 
 /* Physical limits of what belongs to one change. */
-#define WW_STEP_TOGETHER_S 5.0	/* changes so close are one */
+#define WW_STEP_TOGETHER_S 5.0	/* changes so close are one, */
+#define WW_STEP_INRUSH_S   1.0	/* among fast readings these, */
+#define WW_STEP_LEVEL_N	   8	/* or as long as so many readings take */
 #define WW_STEP_SETTLING_S 60.0 /* later ones may be its settling */
 #define WW_STEP_SETTLING   0.35 /* if they are no larger a part of it */
 #define WW_STEP_FADED	   0.2	/* time constant of what has settled, in parts of its level */

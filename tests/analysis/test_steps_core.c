@@ -362,15 +362,38 @@ static void known_in_drift(void **state)
 	ww_steps_clear(&x.r);
 }
 
+/* A machine that sleeps 3.5 s and wakes for 3 s, read 20 times a second: ten levels, not one. */
+static void fast_levels(void **state)
+{
+	(void)state;
+	begin(700, 25);
+	x.in.period = 0.05;
+	for (size_t i = 0; i < 700; i++) {
+		x.t[i] = 0.05 * (double)i;
+		if (i % 130 >= 60)
+			x.v[i] -= 24;
+	}
+	find(0.1, 0.1);
+	assert_int_equal(x.r.events, 10);
+	for (size_t k = 0; k < x.r.events; k++) {
+		const struct ww_step_event *e = &x.r.event[k];
+
+		near(e->delta, k % 2 ? 24 : -24, 4 * e->u);
+		near(e->t_hi, 0.05 * (60 + 70 * (double)(k % 2) + 130 * (double)(k / 2)), 0.21);
+	}
+	ww_steps_clear(&x.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quantiser),  cmocka_unit_test(penalty),
-		cmocka_unit_test(correlated), cmocka_unit_test(finds_correlation),
-		cmocka_unit_test(plug),	      cmocka_unit_test(inrush),
-		cmocka_unit_test(passing),    cmocka_unit_test(together),
-		cmocka_unit_test(covariance), cmocka_unit_test(noisy_level),
-		cmocka_unit_test(unresolved), cmocka_unit_test(known_in_drift),
+		cmocka_unit_test(quantiser),   cmocka_unit_test(penalty),
+		cmocka_unit_test(correlated),  cmocka_unit_test(finds_correlation),
+		cmocka_unit_test(plug),	       cmocka_unit_test(inrush),
+		cmocka_unit_test(passing),     cmocka_unit_test(together),
+		cmocka_unit_test(covariance),  cmocka_unit_test(noisy_level),
+		cmocka_unit_test(unresolved),  cmocka_unit_test(known_in_drift),
+		cmocka_unit_test(fast_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
