@@ -129,28 +129,38 @@ static bool read_positive(const char *text, double *v)
 	return end != text && *end == '\0' && *v > 0 && *v < 1e10;
 }
 
+/* One digit or two. @return how many */
+static int two_digits(const char *p, int *v)
+{
+	int n = 0;
+
+	for (*v = 0; n < 2 && p[n] >= '0' && p[n] <= '9'; n++)
+		*v = *v * 10 + (p[n] - '0');
+	return n;
+}
+
 /* "Z", "+1", "+01:00", "-0330" */
 static bool read_zone(const char *text, int32_t *offset_s)
 {
-	int hours, minutes = 0, n = 0;
-	char sign = *text;
+	int hours, minutes = 0, n;
+	const char *p = text + 1;
 
 	if (strcmp(text, "Z") == 0 || strcmp(text, "UTC") == 0) {
 		*offset_s = 0;
 		return true;
 	}
-	if (sign != '+' && sign != '-')
+	if (*text != '+' && *text != '-')
 		return false;
-	if (sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &n) != 2) {
-		minutes = n = 0;
-		if (sscanf(text + 1, "%2d%n", &hours, &n) != 1)
-			return false;
-		if (text[1 + n] && sscanf(text + 1, "%2d%2d%n", &hours, &minutes, &n) != 2)
-			return false;
+	n = two_digits(p, &hours);
+	p += n;
+	if (n && *p) {
+		p += *p == ':';
+		n = two_digits(p, &minutes);
+		p += n;
 	}
-	if (text[1 + n] || hours < 0 || hours > 14 || minutes < 0 || minutes > 59)
+	if (n == 0 || *p || hours > 14 || minutes > 59)
 		return false;
-	*offset_s = (hours * 60 + minutes) * (sign == '-' ? -60 : 60);
+	*offset_s = (hours * 60 + minutes) * (*text == '-' ? -60 : 60);
 	return true;
 }
 

@@ -65,7 +65,8 @@ double ww_resolution_seen(const double *v, size_t n);
  * pace.
  */
 int64_t ww_reading_place(const struct ww_source_info *src, int64_t before, int64_t lo, int64_t hi);
-/* A source's recorded gaps, in order, those that overlap joined; *gap is malloc'ed. -ENOMEM */
-int ww_source_gaps(const struct ww_trace *t, uint32_t source, struct ww_interval **gap, size_t *n);
+/* A source's recorded gaps, in order, those that overlap joined; *out is malloc'ed. -ENOMEM */
+int ww_source_gaps(const struct ww_trace *t, uint32_t source, struct ww_interval **out,
+		   size_t *count);
 
 #endif

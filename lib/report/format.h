@@ -33,7 +33,7 @@ static inline struct ww_quantity ww_expanded(struct ww_quantity q)
 	return (struct ww_quantity){q.value, 2 * q.u};
 }
 /* "24.90 ± 0.06 W": the expanded uncertainty with two digits, value rounded alike; NaN: nothing. */
-void ww_put_quantity(struct ww_str *s, struct ww_quantity q, const char *unit, int fallback);
+void ww_put_quantity(struct ww_str *s, struct ww_quantity standard, const char *unit, int fallback);
 /* The line that says what ± is, where any stands in the text. */
 void ww_put_legend(struct ww_str *s);
 /* "90.0 s", no more digits than a person needs */

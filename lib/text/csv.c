@@ -123,12 +123,13 @@ void ww_field_text(const struct ww_field *f, struct ww_str *s)
 /* Digits with what stands between those of a date and a time of day. */
 static bool like_time(const struct ww_field *f)
 {
+	static const char ok[] = "0123456789-/:. TZ+APMapm";
 	bool digit = false, colon = memchr(f->p, ':', f->n) != NULL;
 
 	for (size_t i = 0; i < f->n; i++) {
 		if (f->p[i] == ' ' && !colon)
 			return false;
-		if (!memchr("0123456789-/:. TZ+APMapm", f->p[i], 24))
+		if (!f->p[i] || !strchr(ok, f->p[i]))
 			return false;
 		digit |= f->p[i] >= '0' && f->p[i] <= '9';
 	}

@@ -101,6 +101,9 @@ class Import(unittest.TestCase):
         for option, value, part in (("--rate", "fast", "rows a second"), ("--rate", "-1", "rows a"),
                                     ("--zone", "CET", "an offset from UTC"),
                                     ("--zone", "+99", "an offset from UTC"),
+                                    ("--zone", "+1:", "an offset from UTC"),
+                                    ("--zone", "+01:60", "an offset from UTC"),
+                                    ("--zone", "+00100", "an offset from UTC"),
                                     ("--resolution", "0", "a step in W")):
             code, out, err = run("wwtrace", "info", option, value, self.file)
             self.assertEqual((code, out), (2, ""))
