@@ -20,6 +20,14 @@ datadir  = $(PREFIX)/share/wakewatt
 udevdir ?= $(PREFIX)/lib/udev/rules.d
 compdir  = $(PREFIX)/share/bash-completion/completions
 
+comma := ,
+# `make V=1` shows the commands.
+ifeq ($(V),1)
+say = $(2)
+else
+say = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(3))'; $(2)
+endif
+
 have = $(shell $(PKGCONF) --exists $(1) 2>/dev/null && echo 1 || echo 0)
 WITH_USB   ?= $(call have,libusb-1.0)
 WITH_FTDI  ?= $(call have,libftdi1)
@@ -97,33 +105,34 @@ $(B)/flags:
 
 $(B)/obj/%.o: %.c Makefile $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -MMD -MP -c -o $@ $<
+	$(call say,CC,$(CC) $(ALLC) -MMD -MP -c -o $@ $<,$<)
 
+LINK_SO = $(CC) $(ALLC) -shared -Wl,-soname,libwakewatt.so.$(SOMAJOR) \
+          -Wl,--version-script=lib/libwakewatt.map -Wl,--no-undefined -o $@ $(LIBOBJ) $(LDLIBS)
 $(SO): $(LIBOBJ) lib/libwakewatt.map
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -shared -Wl,-soname,libwakewatt.so.$(SOMAJOR) \
-	    -Wl,--version-script=lib/libwakewatt.map -Wl,--no-undefined -o $@ $(LIBOBJ) $(LDLIBS)
-	ln -sf libwakewatt.so.$(VERSION) $(B)/lib/libwakewatt.so.$(SOMAJOR)
-	ln -sf libwakewatt.so.$(SOMAJOR) $(B)/lib/libwakewatt.so
+	$(call say,LINK,$(LINK_SO),$@)
+	@ln -sf libwakewatt.so.$(VERSION) $(B)/lib/libwakewatt.so.$(SOMAJOR)
+	@ln -sf libwakewatt.so.$(SOMAJOR) $(B)/lib/libwakewatt.so
 
 $(AR_LIB): $(LIBOBJ)
 	@mkdir -p $(@D)
-	rm -f $@
-	ar rcs $@ $(LIBOBJ)
+	@rm -f $@
+	$(call say,AR,ar rcs $@ $(LIBOBJ),$@)
 
 # Programs use the public header and the shared library only.
 define prog
 $(B)/bin/$(1): $(B)/obj/tools/$(1).o $(patsubst %.c,$(B)/obj/%.o,$(wildcard tools/$(1)-*.c)) $(COMMON) $(SO)
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALLC) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lwakewatt -lm \
-	    -Wl,-rpath,'$$$$ORIGIN/../lib'
+	$$(call say,LINK,$$(CC) $$(ALLC) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lwakewatt -lm \
+	    -Wl$$(comma)-rpath$$(comma)'$$$$ORIGIN/../lib',$$@)
 endef
 $(foreach p,$(PROGS),$(eval $(call prog,$(p))))
 
 # The DUT's side: one C99 file, no library of ours.
 $(B)/bin/ttybeat: tools/ttybeat.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -D_GNU_SOURCE $(WARN) $(OPT) $(CFLAGS) -o $@ tools/ttybeat.c
+	$(call say,CC,$(CC) -std=c99 -D_GNU_SOURCE $(WARN) $(OPT) $(CFLAGS) -o $@ tools/ttybeat.c,$@)
 $(B)/obj/tools/resumetime-beat.o: tools/ttybeat.c
 
 # Static builds for the DUT: musl where a compiler for the target is there.
@@ -132,7 +141,7 @@ static: $(B)/static/ttybeat-x86_64 ## ttybeat, static, for a DUT
 	@tests/static.sh $(B)/static
 $(B)/static/ttybeat-x86_64: tools/ttybeat.c
 	@mkdir -p $(@D)
-	$(STATIC_CC_x86_64) -std=c99 -D_GNU_SOURCE -Os -s -static -Wall -Wextra -o $@ $<
+	$(call say,CC,$(STATIC_CC_x86_64) -std=c99 -D_GNU_SOURCE -Os -s -static -Wall -Wextra -o $@ $<,$@)
 
 # Anew each time: PREFIX may be another one now.
 $(B)/lib/wakewatt.pc: lib/wakewatt.pc.in FORCE
@@ -143,23 +152,24 @@ $(B)/lib/wakewatt.pc: lib/wakewatt.pc.in FORCE
 # --- tests
 $(B)/tests/%: $(B)/obj/tests/%.o $(AR_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -o $@ $< $(AR_LIB) $(LDLIBS) -lcmocka -lutil $(TESTLD_$(notdir $*))
+	$(call say,LINK,$(CC) $(ALLC) -o $@ $< $(AR_LIB) $(LDLIBS) -lcmocka -lutil $(TESTLD_$(notdir $*)),$@)
 # Tests that fail every allocation once put their own functions before ours.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $(WRAP)))
 
 $(B)/tests/emu/%: $(B)/obj/tests/emu/%.o
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -o $@ $< -lutil -lm
+	$(call say,LINK,$(CC) $(ALLC) -o $@ $< -lutil -lm,$@)
 # Only in the configuration that `make fuzz` makes for itself.
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(AR_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -fsanitize=fuzzer -o $@ $< $(AR_LIB) $(LDLIBS)
+	$(call say,LINK,$(CC) $(ALLC) -fsanitize=fuzzer -o $@ $< $(AR_LIB) $(LDLIBS),$@)
 
 # Examples are what a program of somebody else is: public header, shared library.
 $(B)/examples/%: examples/%.c Makefile $(SO)
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -Ilib,$(ALLC)) -o $@ $< -L$(B)/lib -lwakewatt -lm -Wl,-rpath,'$$ORIGIN/../lib'
+	$(call say,CC,$(CC) $(filter-out -Ilib,$(ALLC)) -o $@ $< -L$(B)/lib -lwakewatt -lm \
+	    -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib',$@)
 examples: $(EXAMPLES) ## build the examples
 
 tests: $(TESTS) $(EMUS) $(EXAMPLES) ## build the tests
