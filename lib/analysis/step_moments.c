@@ -91,13 +91,15 @@ void ww_step_moments(const struct ww_step_data *d, size_t from, size_t to,
 {
 	struct ww_step_moments part;
 
-	*m = (struct ww_step_moments){.w = 0};
-	while (from < to) {
-		size_t end = from - from % CHUNK + CHUNK;
-
+	if (from >= to) {
+		*m = (struct ww_step_moments){.w = 0};
+		return;
+	}
+	for (size_t end = 0, begin = from; begin < to; begin = end) {
+		end = begin - begin % CHUNK + CHUNK;
 		end = end < to ? end : to;
-		inside(d, from, end, &part);
-		merge(m, &part);
-		from = end;
+		inside(d, begin, end, begin == from ? m : &part);
+		if (begin != from)
+			merge(m, &part);
 	}
 }

@@ -7,11 +7,12 @@
 
 #include <math.h>
 
-#define FREEDOM	 3.0   /* what each further parameter of a level must save */
-#define SETTLING 3.0   /* so many times more must be saved soon after a larger change */
-#define PASSING	 100.0 /* variances: a transient beyond doubt */
-#define FEW	 32.0  /* readings */
-#define NONE	 SIZE_MAX
+#define FREEDOM	   3.0	 /* what each further parameter of a level must save */
+#define SETTLING   3.0	 /* so many times more must be saved soon after a larger change */
+#define PASSING	   100.0 /* variances: a transient beyond doubt */
+#define FEW	   32.0	 /* readings */
+#define NEIGHBOURS 64
+#define NONE	   SIZE_MAX
 
 struct prune {
 	const struct ww_step_data *d;
@@ -34,10 +35,9 @@ static void set(struct prune *p, size_t k, double score)
 		p->score[i] = fmin(p->score[2 * i], p->score[2 * i + 1]);
 }
 
-static size_t worst(const struct prune *p)
+/* Below a place in the tree. */
+static size_t worst(const struct prune *p, size_t i)
 {
-	size_t i = 1;
-
 	while (i < p->leaves)
 		i = 2 * i + (p->score[2 * i] > p->score[2 * i + 1]);
 	return i - p->leaves;
@@ -195,6 +195,23 @@ static void drop(struct prune *p, size_t k)
 		judge(p, b);
 }
 
+/*
+ * The worst first. Of many those that are far below first, among neighbours: the order
+ * of what is far apart does not matter, and jumping through a long trace takes time.
+ */
+static void drop_all(struct prune *p)
+{
+	for (double most = 0.25; p->leaves > 4 * NEIGHBOURS && most < 1; most *= 2)
+		for (size_t i = 0; i < p->leaves / NEIGHBOURS; i++) {
+			size_t root = p->leaves / NEIGHBOURS + i;
+
+			while (p->score[root] < most)
+				drop(p, worst(p, root));
+		}
+	while (p->score[1] < 1)
+		drop(p, worst(p, 1));
+}
+
 static int prepare(struct prune *p)
 {
 	p->leaves = 1;
@@ -214,11 +231,13 @@ static int prepare(struct prune *p)
 		p->before[k] = k ? k - 1 : NONE;
 		p->after[k] = k + 1 < p->n ? k + 1 : NONE;
 	}
-	for (size_t k = 0; k < p->n; k++)
+	for (size_t k = 0; k < p->n; k++) {
 		fit_before(p, k, NULL);
+		if (k)
+			judge(p, k - 1);
+	}
 	fit_after(p, p->n - 1, NULL);
-	for (size_t k = 0; k < p->n; k++)
-		judge(p, k);
+	judge(p, p->n - 1);
 	return 0;
 }
 
@@ -247,8 +266,7 @@ int ww_step_prune(struct ww_step_data *d, struct ww_step_bound *bound, size_t *b
 		return 0;
 	rc = prepare(&p);
 	if (rc == 0) {
-		while (p.score[1] < 1)
-			drop(&p, worst(&p));
+		drop_all(&p);
 		for (size_t k = 0; k < p.n; k++) {
 			if (bound[k].i == NONE)
 				continue;

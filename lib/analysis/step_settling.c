@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#define SINGLE	    32	/* first readings that stay by themselves */
+#define SINGLE	    24	/* first readings that stay by themselves */
 #define SLOWEST	    4.0 /* longest time constant, in parts of the level's length */
-#define PARABOLAS   3
-#define NEAR_ENOUGH 0.01 /* of the logarithm of a time constant */
+#define PARABOLAS   5
+#define NEAR_ENOUGH 0.02 /* of the logarithm of a time constant */
 
 /* A level as few points: early readings alone, later ones averaged. */
 struct points {
@@ -18,6 +18,7 @@ struct points {
 	double w[WW_STEP_BINS], t[WW_STEP_BINS], v[WW_STEP_BINS];
 	double tt[WW_STEP_BINS], tv[WW_STEP_BINS]; /* and products with the time */
 	double x[WW_STEP_BINS], wd[WW_STEP_BINS];  /* t since the first; w (v - mean) */
+	double bend[WW_STEP_BINS];		   /* half the variance of t */
 };
 
 static void put(struct points *p, const struct ww_step_data *d, size_t from, size_t to)
@@ -93,6 +94,7 @@ static void gather(struct points *p, const struct ww_step_data *d, size_t from, 
 
 		p->x[i] = p->t[i] - p->t[0];
 		p->wd[i] = p->w[i] * dv;
+		p->bend[i] = p->tt[i] / p->w[i] / 2;
 		p->total += p->wd[i] * dv;
 	}
 }
@@ -133,8 +135,10 @@ static double exponential(const struct points *p, struct ww_step_fit *f, double 
 	double g[WW_STEP_BINS], slope[WW_STEP_BINS];
 
 	decay(p, tau_s, g);
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
 		slope[i] = -g[i] / tau_s;
+		g[i] *= 1 + p->bend[i] / (tau_s * tau_s);
+	}
 	f->shape = WW_LEVEL_SETTLING;
 	f->params = 3;
 	f->t0 = p->t[0];
@@ -143,28 +147,35 @@ static double exponential(const struct points *p, struct ww_step_fit *f, double 
 	return f->rss;
 }
 
-/* What it leaves, nearly: from sums, for the search. */
+/*
+ * What it leaves, nearly: from sums, for the search. An average of a curve is not the
+ * curve in the middle: the second term of its series.
+ */
 static double left_of(const struct points *p, const double *g, double tau_s)
 {
-	double inner = 1 / tau_s, s = 0, ss = 0, sv = 0, s1 = 0, ss1 = 0, sv1 = 0;
+	double inner = 1 / tau_s, inner2 = inner * inner, s = 0, ss = 0, sv = 0, s1 = 0, ss1 = 0,
+	       sv1 = 0;
 	size_t i = 0;
 
-	/* Two at a time: a sum waits for the one before it. */
+	/* Two rows: a sum waits for the one before it. */
 	for (; i + 1 < p->n; i += 2) {
-		double w = p->w[i] * g[i], w1 = p->w[i + 1] * g[i + 1], b = g[i] * inner,
-		       b1 = g[i + 1] * inner;
+		double b = g[i] * inner, m = g[i] * (1 + p->bend[i] * inner2), w = p->w[i] * m,
+		       b1 = g[i + 1] * inner, m1 = g[i + 1] * (1 + p->bend[i + 1] * inner2),
+		       w1 = p->w[i + 1] * m1;
 
 		s += w;
 		s1 += w1;
-		ss += w * g[i] + b * b * p->tt[i];
-		ss1 += w1 * g[i + 1] + b1 * b1 * p->tt[i + 1];
-		sv += p->wd[i] * g[i] - b * p->tv[i];
-		sv1 += p->wd[i + 1] * g[i + 1] - b1 * p->tv[i + 1];
+		ss += w * m + b * b * p->tt[i];
+		ss1 += w1 * m1 + b1 * b1 * p->tt[i + 1];
+		sv += p->wd[i] * m - b * p->tv[i];
+		sv1 += p->wd[i + 1] * m1 - b1 * p->tv[i + 1];
 	}
 	if (i < p->n) {
-		s += p->w[i] * g[i];
-		ss += p->w[i] * g[i] * g[i] + inner * inner * g[i] * g[i] * p->tt[i];
-		sv += p->wd[i] * g[i] - inner * g[i] * p->tv[i];
+		double b = g[i] * inner, m = g[i] * (1 + p->bend[i] * inner2);
+
+		s += p->w[i] * m;
+		ss += p->w[i] * m * m + b * b * p->tt[i];
+		sv += p->wd[i] * m - b * p->tv[i];
 	}
 	ss += ss1 - (s + s1) * (s + s1) / p->count;
 	sv += sv1;
@@ -199,7 +210,7 @@ static double best_between(const struct points *p, double u[3], double r[3])
 		at = vertex(u, r);
 		side = at < u[1] ? 0 : 2;
 		if (fabs(at - u[1]) < NEAR_ENOUGH)
-			break;
+			return at;
 		left = left_at(p, at);
 		if (left < r[1]) {
 			u[2 - side] = u[1];

@@ -31,6 +31,7 @@ static void to_readings(const struct ww_step_data *d, struct ww_step_result *r)
 #define FLAT	 9.0  /* what a change must save against one curve, in variances */
 #define DRIFTING 18.0 /* where curves are usual, and the best of many places was taken */
 #define CHANGE	 10.0 /* what a change counts for when two explanations are compared */
+#define LESS	 0.8  /* tau, in parts of what it was */
 
 static void learn(struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
 		  const struct ww_step_bound *all, size_t n)
@@ -60,10 +61,10 @@ static double cost(const struct ww_step_data *d, const struct ww_step_bound *bou
  * A drift that is cut into stairs hides, and small steps look like a drift: the trace is
  * explained once by flat levels and once by few that may drift, and the cheaper wins.
  */
-static int choose(struct ww_step_data *d, const struct ww_step_bound *all, size_t n,
+static int choose(struct ww_step_data *d, struct ww_step_bound *all, size_t n,
 		  struct ww_step_bound *some, struct ww_step_bound *bound, size_t *bounds)
 {
-	double drifting, flat;
+	double drifting, flat, tau = d->tau, odd = d->odd_tau;
 	size_t left = n;
 	int rc;
 
@@ -83,8 +84,13 @@ static int choose(struct ww_step_data *d, const struct ww_step_bound *all, size_
 	d->flat = false;
 	d->smooth = DRIFTING;
 	learn(d, some, left, all, n);
-	memcpy(bound, all, n * sizeof(*all));
-	*bounds = n;
+	/* What does not stand out of less noise does not of more; a little less finds no more. */
+	if (d->slope2 > 0 || d->drifting || d->tau < LESS * tau || d->odd_tau < LESS * odd) {
+		some = all;
+		left = n;
+	}
+	memcpy(bound, some, left * sizeof(*some));
+	*bounds = left;
 	return ww_step_prune(d, bound, bounds);
 }
 

@@ -9,7 +9,7 @@
 
 #define WW_STEP_BLOCK 32 /* readings whose noise is looked at together */
 #define WW_STEP_LAGS  5
-#define WW_STEP_BINS  96 /* most points that an exponential is fitted to */
+#define WW_STEP_BINS  64 /* most points that an exponential is fitted to */
 
 /* Physical limits of what belongs to one change. */
 #define WW_STEP_TOGETHER_S 5.0	/* changes so close are one, */
