@@ -78,6 +78,56 @@ static bool named(const char *name, const struct ww_source_info *src,
 	       strcmp(name + n + 1, ch->name) == 0;
 }
 
+#define NAMES_TOLD 6
+
+/* Why what is there will not do, where it looks as if it would. */
+static const char *no_watts(const struct ww_trace *t)
+{
+	bool counter = false, apparent = false, volts = false, amps = false;
+
+	for (size_t i = 0; i < ww_trace_channel_count(t); i++) {
+		const struct ww_channel_info *ch = ww_trace_channel(t, i);
+
+		counter |= strcmp(ch->quantity, "energy") == 0 && ch->semantics == WW_COUNTER;
+		apparent |= strcmp(ch->quantity, "apparent_power") == 0;
+		volts |= strcmp(ch->quantity, "voltage") == 0;
+		amps |= strcmp(ch->quantity, "current") == 0;
+	}
+	return counter	  ? "; of a register of energy, 'pwrlog stat' tells energy and mean power"
+	       : apparent ? "; volt-amperes are no watts: record the meter's watts"
+	       : volts && amps
+		       ? "; volts times amperes are watts for direct current only: record watts"
+	       : amps ? "; of direct current alone, give its volts (--volts 3.3)"
+		      : "";
+}
+
+static int no_quantity(const struct ww_trace *t, const char *quantity, struct ww_error *err)
+{
+	size_t all = ww_trace_channel_count(t);
+	struct ww_str have = {0};
+	int rc;
+
+	for (size_t i = 0; i < all && i < NAMES_TOLD; i++) {
+		const struct ww_channel_info *ch = ww_trace_channel(t, i);
+		const struct ww_source_info *src = source_of(t, ch->source);
+
+		ww_str_addf(&have, "%s%s.%s", i ? ", " : "", src ? src->name : "?", ch->name);
+		if (*ch->unit && strcmp(ch->unit, "1") != 0)
+			ww_str_addf(&have, " (%s)", ch->unit);
+	}
+	if (all > NAMES_TOLD)
+		ww_str_addf(&have, " and %zu more", all - NAMES_TOLD);
+	if (have.bad)
+		rc = ww_fail_nomem(err);
+	else
+		rc = ww_fail(err, -ENODATA, "%s: no channel of %s in this trace; there %s %s%s",
+			     ww_trace_path(t), quantity, all == 1 ? "is" : "are",
+			     all ? have.p : "no channels",
+			     strcmp(quantity, "power") == 0 ? no_watts(t) : "");
+	ww_str_free(&have);
+	return rc;
+}
+
 static int none_found(struct ww_trace *t, const char *name, const char *quantity,
 		      const struct ww_str *all, size_t hits, struct ww_error *err)
 {
@@ -90,8 +140,7 @@ static int none_found(struct ww_trace *t, const char *name, const char *quantity
 		return ww_fail(err, -ENOENT, "%s: no channel '%s' of %s; there %s %s",
 			       ww_trace_path(t), name, quantity, strchr(all->p, ',') ? "are" : "is",
 			       all->p);
-	return ww_fail(err, -ENODATA, "%s: no channel of %s in this trace", ww_trace_path(t),
-		       quantity);
+	return no_quantity(t, quantity, err);
 }
 
 int ww_series_find(struct ww_trace *t, const char *name, const char *quantity, struct ww_error *err)

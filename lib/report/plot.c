@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/stats.h"
 #include "report/plotimpl.h"
 
 #include <math.h>
 
-/* In spans of the levels: what is so far off is cut, and how much is left of it. */
-#define SPIKE	    2.0
-#define SPIKE_SHOWN 0.5
+/*
+ * A spike is cut where it lies this many spans above nearly all that was measured, and only
+ * if all of them together are few and short. The load itself is never cut.
+ */
+#define SPIKE	   2.0
+#define SPIKE_PART 0.002 /* of the readings */
+#define NEARLY_ALL 0.995
+#define LOOKED_AT  4096
 
 /* Colours are told by class, once for light and once for dark. */
 static const char style[] =
@@ -116,29 +122,73 @@ static void bands(const struct ww_plot *p, double span, double *lo, double *hi)
 	}
 }
 
-/*
- * Range of the y axis: all that is drawn; from 0 where that is not far off. Spikes that
- * would leave nothing to be seen of the levels are cut off, and marked as cut.
- */
+/* Readings of a bin that lie outside, as far as it tells. */
+static double outside(const struct ww_curve_bin *b, double lo, double hi)
+{
+	bool ends = b->first > hi || b->last > hi || b->first < lo || b->last < lo;
+
+	if (b->hi <= hi && b->lo >= lo)
+		return 0;
+	if (b->lo > hi || b->hi < lo)
+		return b->n;
+	return ends ? (b->n + 1) / 2.0 : 1;
+}
+
+/* What may be cut off, if there is anything. @return whether it is little enough */
+static bool spike_limits(const struct ww_curve *c, double *lo, double *hi)
+{
+	double v[LOOKED_AT], span, n = 0, out = 0;
+	size_t every = 2 * c->n / LOOKED_AT + 1, m = 0;
+
+	for (size_t i = 0; i < c->n && m + 2 <= LOOKED_AT; i += every) {
+		v[m++] = c->bin[i].first;
+		v[m++] = c->bin[i].last;
+	}
+	if (m == 0)
+		return false;
+	qsort(v, m, sizeof(*v), ww_cmp_double);
+	*hi = v[(size_t)((double)(m - 1) * NEARLY_ALL)];
+	*lo = v[(size_t)((double)(m - 1) * (1 - NEARLY_ALL))];
+	span = fmax(*hi, 0) - fmin(*lo, 0);
+	*hi += SPIKE * span;
+	*lo -= SPIKE * span;
+	for (size_t i = 0; i < c->n; i++) {
+		n += c->bin[i].n;
+		out += outside(&c->bin[i], *lo, *hi);
+	}
+	return span > 0 && out > 0 && out < SPIKE_PART * n;
+}
+
+/* Range of all that is measured, but for spikes that would leave nothing to be seen of it. */
+static void curve_range(const struct ww_curve *c, double *lo, double *hi)
+{
+	double least = 0, most = 0;
+	bool cut = spike_limits(c, &least, &most);
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ww_curve_bin *b = &c->bin[i];
+		const double v[] = {b->lo, b->hi, b->first, b->last};
+
+		for (size_t k = 0; k < WW_COUNTOF(v); k++)
+			if (!cut || (v[k] >= least && v[k] <= most))
+				widen(lo, hi, v[k], v[k]);
+	}
+}
+
+/* Range of the y axis: all that is drawn; from 0 where that is not far off. */
 static void y_range(struct ww_frame *f, const struct ww_plot *p)
 {
 	double lo = INFINITY, hi = -INFINITY, l_lo = INFINITY, l_hi = -INFINITY, pad, least;
 
-	for (size_t i = 0; p->curve && i < p->curve->n; i++)
-		widen(&lo, &hi, p->curve->bin[i].lo, p->curve->bin[i].hi);
+	if (p->curve)
+		curve_range(p->curve, &lo, &hi);
 	least = lo;
 	for (size_t i = 0; i < p->levels; i++)
 		if (!isnan(p->level[i].y0) && !isnan(p->level[i].y1))
 			widen(&l_lo, &l_hi, p->level[i].y0, p->level[i].y1);
 	if (l_lo <= l_hi) {
-		double span = l_hi - fmin(l_lo, fmax(lo, 0));
-
-		if (span > 0 && hi > l_hi + SPIKE * span)
-			hi = l_hi + SPIKE_SHOWN * span;
-		if (span > 0 && lo < l_lo - SPIKE * span)
-			lo = l_lo - SPIKE_SHOWN * span;
 		widen(&lo, &hi, l_lo, l_hi);
-		bands(p, span, &lo, &hi);
+		bands(p, l_hi - fmin(l_lo, fmax(lo, 0)), &lo, &hi);
 	}
 	if (!(lo <= hi))
 		lo = 0, hi = 1;

@@ -131,11 +131,57 @@ static void test_step_seen(void **state)
 	assert_true(fabs(ww_resolution_seen(whole, 200) - 1) < 1e-9);
 }
 
+/* What there is instead, and what to do. */
+static void test_no_power(void **state)
+{
+	static const struct {
+		struct chan c[2];
+		size_t n;
+		const char *end;
+	} cases[] = {
+		{{{"energy", "energy", "Wh", WW_COUNTER, 0.1, 0.1, 0, 0, 0}},
+		 1,
+		 "; there is meter.energy (Wh); of a register of energy, 'pwrlog stat' tells "
+		 "energy and mean power"},
+		{{{"voltage", "voltage", "V", WW_INSTANT, 0.1, 0.1, 0, 0, 0},
+		  {"current", "current", "A", WW_INSTANT, 0.1, 0.1, 0, 0, 0}},
+		 2,
+		 "; there are meter.voltage (V), meter.current (A); volts times amperes are watts "
+		 "for direct current only: record watts"},
+		{{{"va", "apparent_power", "VA", WW_INSTANT, 0.1, 0.1, 0, 0, 0}},
+		 1,
+		 "; there is meter.va (VA); volt-amperes are no watts: record the meter's watts"},
+		{{{"current", "current", "A", WW_INSTANT, 0.1, 0.1, 0, 0, 0}},
+		 1,
+		 "; there is meter.current (A); of direct current alone, give its volts (--volts "
+		 "3.3)"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ww_error why = {0};
+		struct ww_series s;
+		struct ww_trace *t;
+		struct bench b;
+		const char *from;
+
+		bench_open(&b, NULL, cases[i].c, cases[i].n);
+		for (int k = 0; k < 4; k++)
+			bench_row(&b, k, (double[]){k, k});
+		t = bench_read(&b);
+		assert_int_equal(ww_series_read(t, NULL, "power", 0, 0, &s, &why), -ENODATA);
+		from = strstr(why.text, "this trace");
+		assert_non_null(from);
+		assert_string_equal(from + strlen("this trace"), cases[i].end);
+		bench_end(&b, t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_and_holes),
 					   cmocka_unit_test(test_delay_and_window),
 					   cmocka_unit_test(test_names),
+					   cmocka_unit_test(test_no_power),
 					   cmocka_unit_test(test_step_seen)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
