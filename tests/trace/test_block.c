@@ -6,14 +6,14 @@
 
 #include <zstd.h>
 
-static int64_t scratch[3 * WW_BLOCK_ROWS];
+static int64_t workspace[3 * WW_BLOCK_ROWS];
 static uint8_t packed[WW_COLUMN_BOUND(WW_BLOCK_ROWS)];
 
 /* A column there and back. @return its packed size */
 static size_t round_trip(const int64_t *v, size_t n)
 {
 	static int64_t got[WW_BLOCK_ROWS];
-	size_t size = ww_column_encode(packed, v, n, scratch);
+	size_t size = ww_column_encode(packed, v, n, workspace);
 
 	assert_true(size <= WW_COLUMN_BOUND(n));
 	assert_int_equal(ww_column_decode(packed, size, got, n), size);
