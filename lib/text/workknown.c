@@ -87,9 +87,36 @@ static void openssl_mr(struct ww_work_seen *s, const char *line)
 	}
 }
 
+/* +F:25:AES-128-CBC:738062336.00: bytes in a second, a column for each size. */
+static void openssl_mr_rates(struct ww_work_seen *s, const char *line)
+{
+	const char *p = line + 3;
+	double v, place;
+
+	for (int field = 0; (p = strchr(p, ':')) != NULL; field++) {
+		int n;
+
+		p++;
+		n = ww_work_number(p, strlen(p), WW_WORK_DECIMAL, &v, &place);
+
+		if (field > 0 && n > 0 && (p[n] == ':' || !p[n]))
+			ww_work_add(s, &s->table, v, place / sqrt(12), "B");
+	}
+	s->lines++;
+}
+
+/* A name and columns that end with "k": of -multi, whose table has no head since 3.0. */
+static bool openssl_row(const char *line)
+{
+	size_t n = strlen(line);
+
+	return n > 2 && *line != ' ' && line[n - 1] == 'k' && digit(line[n - 2]) &&
+	       strchr(line, ' ');
+}
+
 static void openssl(struct ww_work_seen *s, const char *line)
 {
-	/* -multi: counts of several processes mingle; their table is of all of them. */
+	/* -multi: counts of several processes mingle; what comes last is of all of them. */
 	if (begins(line, "Forked child ")) {
 		s->what = 'm';
 		s->amount = (struct ww_work_tally){0};
@@ -100,7 +127,9 @@ static void openssl(struct ww_work_seen *s, const char *line)
 		openssl_doing(s, line);
 	else if (begins(line, "type ") && strstr(line, " bytes"))
 		s->armed = true;
-	else if (s->armed && *line && *line != ' ')
+	else if (s->what == 'm' && begins(line, "+F:"))
+		openssl_mr_rates(s, line);
+	else if ((s->armed && *line && *line != ' ') || (s->what == 'm' && openssl_row(line)))
 		openssl_table(s, line + 1);
 }
 

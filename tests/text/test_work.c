@@ -111,6 +111,27 @@ static void openssl_multi(void **state)
 	       "type          16384 bytes\n"
 	       "AES-128-CBC     382292.22k\n",
 	       WW_WORK_RATE, 382292.22e3, "B");
+	/* 3.0.19: its table has no head. */
+	expect("openssl",
+	       "Forked child 0\n"
+	       "+DT:AES-128-CBC:1:1024\n+DT:AES-128-CBC:1:1024\n"
+	       "+R:360604:AES-128-CBC:1.000000\n+R:370983:AES-128-CBC:1.010000\n"
+	       "Forked child 1\n"
+	       "Got: +H:1024 from 0\nGot: +F:25:AES-128-CBC:369258496.00 from 0\n"
+	       "Got: +H:1024 from 1\nGot: +F:25:AES-128-CBC:376125338.61 from 1\n"
+	       "version: 3.0.19\n"
+	       "built on: Fri Apr  3 12:29:32 2026 UTC\n"
+	       "options: bn(64,64)\n"
+	       "compiler: gcc -fPIC -pthread -m64 -Wa,--noexecstack -Wall -O2 -g\n"
+	       "CPUINFO: OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab\n"
+	       "AES-128-CBC     745383.83k\n",
+	       WW_WORK_RATE, 745383.83e3, "B");
+	/* The same with -mr, and two sizes. */
+	expect("openssl",
+	       "Forked child 0\nForked child 1\n"
+	       "Got: +H:1024 from 0\nGot: +F:25:AES-128-CBC:489426944.00 from 0\n"
+	       "+F:25:AES-128-CBC:984961024.00:15038976.00\n",
+	       WW_WORK_RATE, (984961024. + 15038976.) / 2, "B");
 	expect("openssl",
 	       "The 'numbers' are in 1000s of bytes per second processed.\n"
 	       "type             16 bytes     64 bytes\n"
