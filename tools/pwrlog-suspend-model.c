@@ -15,7 +15,8 @@ static const char help[] =
 	"usage: pwrlog suspend-model [options] [TRACE]\n"
 	"\n"
 	"Opportunistic suspend: break-even time, average power, battery life, wakes and\n"
-	"delays of policies. Numbers may carry an uncertainty (k = 2): 2.75+-0.02.\n"
+	"delays of policies. Powers, energy and times of the first six options may carry an\n"
+	"uncertainty (k = 2): 2.75+-0.02.\n"
 	"\n"
 	"  --idle W              power when idle\n"
 	"  --suspended W         power when suspended\n"
@@ -66,12 +67,16 @@ static bool quantity(const char *option, const char *text, struct ww_quantity *q
 
 static bool number(const char *option, const char *text, double *v)
 {
-	char *end;
+	struct ww_quantity q;
+	char unit[8], *end;
 
 	*v = strtod(text, &end);
 	if (end != text && *end == '\0' && *v > 0 && isfinite(*v))
 		return true;
-	tool_usage_error("--%s: a number above 0, not '%s'", option, text);
+	if (ww_quantity_parse(text, "", &q, unit, sizeof(unit), NULL) == 0 && q.u > 0)
+		tool_usage_error("--%s: '%s': this one takes no uncertainty", option, text);
+	else
+		tool_usage_error("--%s: a number above 0, not '%s'", option, text);
 	return false;
 }
 
@@ -297,7 +302,8 @@ static bool take(int c, const char *arg, struct job *j)
 	}
 }
 
-static int report(struct job *j)
+/* Numbers of the command line that go with no others are wrong use; a trace's are not. */
+static int report(struct job *j, bool typed)
 {
 	struct ww_suspend_model *m = NULL;
 	struct ww_error err = {0};
@@ -306,7 +312,8 @@ static int report(struct job *j)
 
 	if (ww_suspend_model_new(&j->o, &m, &err) < 0 ||
 	    ww_suspend_model_report(m, j->form, &text, &err) < 0)
-		rc = tool_fail(&err);
+		rc = typed && err.code == -EINVAL ? tool_usage_error("%s", err.text)
+						  : tool_fail(&err);
 	if (rc == TOOL_OK)
 		rc = tool_print(text);
 	ww_suspend_model_free(m);
@@ -345,7 +352,7 @@ int pwrlog_suspend_model(int argc, char **argv)
 	if (rc == TOOL_OK)
 		rc = take_gaps(&j);
 	if (rc == TOOL_OK)
-		rc = report(&j);
+		rc = report(&j, optind == argc);
 	free(j.list);
 	return rc;
 }

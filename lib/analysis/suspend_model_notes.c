@@ -22,7 +22,12 @@ static void on_transition(struct ww_suspend_model *m)
 		ww_note(&m->notes, "no latencies were given: %s, and no delay is known",
 			p->e_tr > 0 ? "only the energy of a transition counts"
 				    : "a transition costs nothing, so that every gap is worth it");
-	else if (m->transition_taken)
+	else if (!(p->enter > 0) || !(p->leave > 0))
+		ww_note(&m->notes,
+			"the time %s is not known and counts as 0: what it costs is not "
+			"in the figures",
+			p->enter > 0 ? "to resume" : "to suspend");
+	if (latency > 0 && m->transition_taken)
 		ww_note(&m->notes, "the power during transitions was not given: taken as that of "
 				   "idle, without an uncertainty of its own");
 	if (m->r.limited_by_latency && latency > 0)

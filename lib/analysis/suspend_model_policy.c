@@ -13,8 +13,9 @@
 #define FOLDS  10
 
 struct idles {
-	double a, s; /* as above, per gap */
-	double late; /* s of (enter - rest of the gap), where positive: per gap */
+	double a, s;   /* as above, per gap */
+	double late;   /* s of (enter - rest of the gap), where positive: per gap */
+	double asleep; /* s between both transitions, where the gap is that long: per gap */
 };
 
 /* ---- a random time-out: density exp(x/T)/(T(e - 1)) on [0, T] ---- */
@@ -37,16 +38,16 @@ static double moment(double x, double t)
 static struct idles one_gap(const struct ww_suspend_model *m, int policy, double tau, double g)
 {
 	double edge = m->power.edge;
-	struct idles x = {g, 0, 0};
+	struct idles x = {g, 0, 0, 0};
 
 	if (policy == WW_POLICY_CLAIRVOYANT) {
 		if (g > edge)
-			x = (struct idles){0, 1, 0};
+			x = (struct idles){0, 1, 0, 0};
 	} else if (policy == WW_POLICY_RANDOM) {
 		x.s = g > 0 ? below(g, edge) : 0;
 		x.a = moment(g, edge) + g * (1 - x.s);
 	} else if (g > tau) {
-		x = (struct idles){tau, 1, fmax(0, m->power.enter - (g - tau))};
+		x = (struct idles){tau, 1, fmax(0, m->power.enter - (g - tau)), 0};
 	}
 	return x;
 }
@@ -54,17 +55,19 @@ static struct idles one_gap(const struct ww_suspend_model *m, int policy, double
 static struct idles at_timeout(const struct ww_suspend_model *m, double tau)
 {
 	const struct ww_gap_law *g = &m->law;
-	struct idles x = {ww_gap_upto(g, tau), ww_gap_beyond(g, tau), 0};
+	const struct ww_suspend_power *p = &m->power;
+	struct idles x = {ww_gap_upto(g, tau), ww_gap_beyond(g, tau), 0, 0};
 
+	x.asleep = fmax(0, g->mean - ww_gap_upto(g, tau + p->enter + p->leave));
 	if (x.s > 0)
-		x.late = m->power.enter * x.s - (ww_gap_upto(g, tau + m->power.enter) - x.a);
+		x.late = p->enter * x.s - (ww_gap_upto(g, tau + p->enter) - x.a);
 	return x;
 }
 
 static struct idles at_random(const struct ww_suspend_model *m)
 {
 	double t = m->power.edge, h = t / PANELS;
-	struct idles sum = {0, 0, 0};
+	struct idles sum = {0, 0, 0, 0};
 
 	if (!(t > 0))
 		return at_timeout(m, 0);
@@ -78,8 +81,23 @@ static struct idles at_random(const struct ww_suspend_model *m)
 		sum.a += w * x.a;
 		sum.s += w * x.s;
 		sum.late += w * x.late;
+		sum.asleep += w * x.asleep;
 	}
 	return sum;
+}
+
+/* Time asleep per gap; what the transitions take of it is not. */
+static double asleep(const struct ww_suspend_model *m, int policy, double tau)
+{
+	const struct ww_suspend_power *p = &m->power;
+	double l = p->enter + p->leave, t = p->edge;
+
+	if (policy == WW_POLICY_RANDOM)
+		return at_random(m).asleep;
+	if (policy == WW_POLICY_CLAIRVOYANT && t > l)
+		return fmax(0, m->law.mean - ww_gap_upto(&m->law, t) +
+				       (t - l) * ww_gap_beyond(&m->law, t));
+	return at_timeout(m, policy == WW_POLICY_CLAIRVOYANT ? 0 : tau).asleep;
 }
 
 static struct idles of_law(const struct ww_suspend_model *m, int policy, double tau)
@@ -91,7 +109,7 @@ static struct idles of_law(const struct ww_suspend_model *m, int policy, double 
 	if (policy == WW_POLICY_CLAIRVOYANT) {
 		double s = ww_gap_beyond(&m->law, t);
 
-		return (struct idles){ww_gap_upto(&m->law, t) - t * s, s, 0};
+		return (struct idles){ww_gap_upto(&m->law, t) - t * s, s, 0, 0};
 	}
 	return at_timeout(m, tau);
 }
@@ -99,7 +117,7 @@ static struct idles of_law(const struct ww_suspend_model *m, int policy, double 
 /* Mean over the record. */
 static struct idles of_record(const struct ww_suspend_model *m, int policy, double tau)
 {
-	struct idles sum = {0, 0, 0};
+	struct idles sum = {0, 0, 0, 0};
 	double n = (double)m->law.n;
 
 	for (size_t i = 0; i < m->law.n; i++) {
@@ -111,7 +129,7 @@ static struct idles of_record(const struct ww_suspend_model *m, int policy, doub
 	}
 	if (policy == WW_POLICY_RANDOM)
 		sum.late = at_random(m).late * n;
-	return (struct idles){sum.a / n, sum.s / n, sum.late / n};
+	return (struct idles){sum.a / n, sum.s / n, sum.late / n, 0};
 }
 
 /* ---- the best time-out ---- */
@@ -301,11 +319,7 @@ static void figures(struct ww_suspend_model *m, int policy, double tau)
 	r->wakes = m->law.kind == WW_GAPS_RECORDED ? x.s * (double)m->law.n : (double)NAN;
 	r->gaps_part = x.s;
 	delays(m, r, &x);
-	/* What is left of the gap after idling and both transitions. */
-	r->suspended_part =
-		policy == WW_POLICY_RANDOM || policy == WW_POLICY_CLAIRVOYANT
-			? fmax(0, mean - x.a - x.s * (p->enter + p->leave)) / mean
-			: (mean - ww_gap_upto(&m->law, tau + p->enter + p->leave)) / mean;
+	r->suspended_part = asleep(m, policy, tau) / mean;
 	r->hours = o->battery_Wh > 0 ? o->battery_Wh / w : (double)NAN;
 	r->ratio = o->generated_watts > 0 ? o->efficiency * o->generated_watts / w : (double)NAN;
 }
