@@ -33,6 +33,7 @@ struct runner {
 	bool ended;	 /* all sources have */
 	size_t said;
 	uint32_t n, failed;
+	uint32_t begun; /* runs whose command was started */
 	struct ww_error err;
 };
 
@@ -190,7 +191,7 @@ static char *text_of_start(const struct runner *x, const struct run_variant *v, 
 
 	if (!f)
 		return NULL;
-	fprintf(f, "run=%u round=%u variant=", x->n, round + 1);
+	fprintf(f, "run=%u round=%u place=%u variant=", x->n, round + 1, v->place);
 	for (const char *p = v->label; *p; p++)
 		if (*p == ' ' || *p == '%' || (unsigned char)*p < ' ')
 			fprintf(f, "%%%02X", (unsigned)(unsigned char)*p);
@@ -270,6 +271,7 @@ static int repeat(struct runner *x, const struct run_variant *v, char *start_tex
 			start = x->child.start;
 		if (i == 0 && rc == 0)
 			rc = mark(x, start, WW_MARK_RUN_START, start_text);
+		x->begun += i == 0 && rc == 0;
 		cpu += x->child.cpu_s;
 		status = rc == 0 ? x->child.status : 0;
 	}
@@ -383,7 +385,8 @@ static int open_parts(struct runner *x)
 	return TOOL_OK;
 }
 
-int run_all(struct recording *r, const struct run_options *o, const struct run_plan *p)
+int run_all(struct recording *r, const struct run_options *o, const struct run_plan *p,
+	    uint32_t *runs)
 {
 	struct runner x = {.r = r, .o = o, .plan = p, .child = {.pid_fd = -1}};
 	int rc = open_parts(&x), done = 0;
@@ -401,6 +404,7 @@ int run_all(struct recording *r, const struct run_options *o, const struct run_p
 			tool_fail(&x.err);
 		rc = done <= 0 || (x.failed && !o->ignore_failure) ? TOOL_FAILED : TOOL_OK;
 	}
+	*runs = x.begun;
 	if (x.log_fd >= 0 && x.log_fd != STDERR_FILENO)
 		close(x.log_fd);
 	if (x.sig_fd >= 0)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -214,6 +215,7 @@ static int add_variant(struct run_plan *p, const struct run_options *o, size_t c
 		free(text);
 	}
 	x->env = environment(v);
+	x->place = (uint32_t)p->variants;
 	x->label = label_of(command, o->commands + 1, v);
 	x->text = x->argv && x->argv[0] ? quoted(x->argv) : NULL;
 	if (x->argv && !x->argv[0])
@@ -224,6 +226,41 @@ static int add_variant(struct run_plan *p, const struct run_options *o, size_t c
 	return TOOL_FAILED;
 }
 
+/* Two variants of one name would be taken for one. */
+static int check_values(const char *text, const char *values)
+{
+	for (const char *a = values;; a++) {
+		size_t n = strcspn(a, ",");
+
+		for (const char *b = a + n; *b;) {
+			size_t m = strcspn(++b, ",");
+
+			if (m == n && strncmp(a, b, n) == 0)
+				return tool_usage_error(
+					"--vary %s: '%.*s' stands there twice; more runs of it "
+					"are -n",
+					text, (int)n, a);
+			b += m;
+		}
+		a += n;
+		if (!*a)
+			return 0;
+	}
+}
+
+static int check_names(const struct run_options *o)
+{
+	for (size_t i = 0; i < o->varied; i++)
+		for (size_t k = 0; k < i; k++) {
+			size_t n = strcspn(o->vary[i], "=");
+
+			if (strncmp(o->vary[i], o->vary[k], n + 1) == 0)
+				return tool_usage_error("--vary %s: %.*s varies already",
+							o->vary[i], (int)n, o->vary[i]);
+		}
+	return 0;
+}
+
 /* NAME=a,b,c with a name that an environment can hold. */
 static int check_vary(const char *text)
 {
@@ -232,8 +269,10 @@ static int check_vary(const char *text)
 
 	for (size_t i = 0; i < n; i++)
 		good = good && (isalnum((unsigned char)text[i]) || text[i] == '_');
-	return good ? 0
-		    : tool_usage_error("--vary %s: expected a name and its values, name=a,b", text);
+	if (!good)
+		return tool_usage_error("--vary %s: expected a name and its values, name=a,b",
+					text);
+	return check_values(text, text + n + 1);
 }
 
 /* All values of variable k and those after it. */
@@ -261,23 +300,37 @@ static int vary(struct run_plan *p, const struct run_options *o, size_t command,
 	return rc;
 }
 
+/* A file that may be run. @return 0, or an errno */
+static int not_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(path, X_OK) == 0 ? 0 : errno;
+}
+
 /* Better said before ten seconds of a baseline than after them. */
 static int check_there(const struct run_variant *v)
 {
 	const char *name = v->argv[0], *path = getenv("PATH");
 	char full[4096];
+	int rc;
 
 	if (strchr(name, '/')) {
-		if (access(name, X_OK) == 0)
+		rc = not_program(name);
+		if (rc == 0)
 			return 0;
-		tool_say("%s: %s", name, strerror(errno));
+		tool_say("%s: %s", name, strerror(rc));
 		return TOOL_FAILED;
 	}
 	for (path = path ? path : "/bin:/usr/bin"; *path;) {
 		size_t n = strcspn(path, ":");
 
 		snprintf(full, sizeof(full), "%.*s/%s", (int)n, n ? path : ".", name);
-		if (access(full, X_OK) == 0)
+		if (not_program(full) == 0)
 			return 0;
 		path += n + (path[n] == ':');
 	}
@@ -292,6 +345,8 @@ int run_plan_make(struct run_plan *p, const struct run_options *o)
 
 	for (size_t k = 0; k < o->varied && rc == 0; k++)
 		rc = check_vary(o->vary[k]);
+	if (rc == 0)
+		rc = check_names(o);
 	for (size_t c = 0; c <= o->commands && rc == 0; c++) {
 		v.n = 0;
 		rc = vary(p, o, c, 0, &v);

@@ -289,6 +289,7 @@ static int measure(const struct run_options *o, const struct run_plan *p, char *
 			      .no_realtime = o->no_realtime,
 			      .name_lock = -1};
 	char dir[256] = "", path[256];
+	uint32_t runs = 0;
 	int rc = TOOL_OK, after;
 
 	if (!o->out) {
@@ -302,8 +303,8 @@ static int measure(const struct run_options *o, const struct run_plan *p, char *
 	for (size_t i = 0; i < o->meters && rc == TOOL_OK; i++)
 		rc = recording_add(&r, o->uri[i], NULL) ? TOOL_OK : TOOL_FAILED;
 	if (rc == TOOL_OK)
-		rc = run_all(&r, o, p);
-	if (r.started) {
+		rc = run_all(&r, o, p, &runs);
+	if (runs > 0 || (r.started && rc == TOOL_OK)) {
 		/* Also after an end by hand: what was measured until then is worth it. */
 		after = report(r.path, o);
 		rc = rc ? rc : after;

@@ -14,9 +14,10 @@
 /* A command with the values of what varies put in. */
 struct run_variant {
 	char *label;
-	char *text;  /* as it is told */
-	char **argv; /* ends with NULL */
-	char **env;  /* environment of its own */
+	char *text;	/* as it is told */
+	char **argv;	/* ends with NULL */
+	char **env;	/* environment of its own */
+	uint32_t place; /* among all, from 1 */
 };
 
 struct run_options {
@@ -80,7 +81,8 @@ int run_child_wait_ms(const struct run_child *c, int64_t now);
 bool run_child_ended(struct run_child *c);
 void run_child_signal(const struct run_child *c, int sig);
 
-/* Everything, from the first baseline to the last. @return exit status */
-int run_all(struct recording *r, const struct run_options *o, const struct run_plan *p);
+/* Everything, from the first baseline to the last; how many runs there were. @return exit status */
+int run_all(struct recording *r, const struct run_options *o, const struct run_plan *p,
+	    uint32_t *runs);
 
 #endif

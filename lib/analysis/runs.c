@@ -150,6 +150,7 @@ void ww_runs_free(struct ww_runs *r)
 	free(r->text);
 	free(r->run);
 	free(r->variant);
+	free(r->place);
 	free(r->base);
 	ww_notes_free(&r->notes);
 	free(r);

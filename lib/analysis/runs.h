@@ -25,6 +25,7 @@ struct ww_runs {
 	struct ww_run *run;
 	size_t runs;
 	struct ww_run_variant *variant;
+	int64_t *place; /* of each variant in the plan, as the marks tell it */
 	size_t variants;
 	struct ww_runs_base *base;
 	size_t bases;

@@ -72,6 +72,7 @@ static int read_base(struct ww_runs *r, struct ww_trace *t, struct ww_runs_base 
 {
 	int64_t from = b->from, to = b->to, edge;
 	struct piece p;
+	double unread;
 	int rc;
 
 	if (next > 0 && ww_iv_ok(r->run[next - 1].end)) {
@@ -86,7 +87,10 @@ static int read_base(struct ww_runs *r, struct ww_trace *t, struct ww_runs_base 
 		return 0;
 	rc = measure(r, t, from, to, &p, err);
 	b->n = p.n;
-	b->read = p.n > 0 && p.gaps == 0 && p.read > 1 - WW_RUNS_UNREAD;
+	/* What the last reading before an end by itself does not reach is no gap. */
+	unread = (1 - p.read) * ((double)to - (double)from) / 1e9;
+	b->read = p.n > 0 && p.gaps == 0 &&
+		  (p.read > 1 - WW_RUNS_UNREAD || unread <= 1.5 * r->meter.period_s);
 	if (b->read)
 		b->watts = (struct ww_quantity){p.mean, p.readings_u};
 	b->quantiser_u = p.quantiser_u;

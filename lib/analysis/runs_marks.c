@@ -82,20 +82,25 @@ static double real(const char *text, const char *key)
 }
 
 /* The variant of a label and a command, a new one if need be. */
-static uint32_t variant_of(struct ww_runs *r, const char *label, const char *command)
+static uint32_t variant_of(struct ww_runs *r, const char *label, const char *command, int64_t at)
 {
 	struct ww_run_variant *more;
+	int64_t *place;
 
 	for (size_t i = 0; i < r->variants; i++)
 		if (strcmp(r->variant[i].label, label) == 0 &&
 		    (*label || strcmp(r->variant[i].command, command) == 0))
 			return (uint32_t)i;
 	more = realloc(r->variant, (r->variants + 1) * sizeof(*more));
-	if (!more) {
+	if (more)
+		r->variant = more;
+	place = more ? realloc(r->place, (r->variants + 1) * sizeof(*place)) : NULL;
+	if (!place) {
 		r->bad = true;
 		return 0;
 	}
-	r->variant = more;
+	r->place = place;
+	r->place[r->variants] = at;
 	r->variant[r->variants] =
 		(struct ww_run_variant){.label = label, .command = command, .work_unit = ""};
 	return (uint32_t)r->variants++;
@@ -135,7 +140,8 @@ static void begin_run(struct ww_runs *r, const struct ww_mark *m)
 	run->label = ww_runs_keep(r, label);
 	run->command = ww_runs_keep(r, command);
 	free(command);
-	run->variant = variant_of(r, run->label, run->command);
+	run->variant = variant_of(r, run->label, run->command,
+				  number(m->text, "place", (int64_t)r->variants));
 	run->start = m->t;
 	run->end = WW_INTERVAL_NONE;
 	run->duration_s = run->gross_J = run->marginal_J = run->mean_W = none;
@@ -225,6 +231,46 @@ static void end_base(struct ww_runs *r, const struct ww_mark *m)
 	r->base_open = false;
 }
 
+struct place {
+	int64_t at;
+	size_t index;
+	struct ww_run_variant v;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* As they were planned, not as a lot drew them: what is compared goes by the first. */
+static void order_variants(struct ww_runs *r)
+{
+	struct place *p = calloc(r->variants + 1, sizeof(*p));
+	uint32_t *now = calloc(r->variants + 1, sizeof(*now));
+
+	if (!p || !now) {
+		r->bad = true;
+		free(p);
+		free(now);
+		return;
+	}
+	for (size_t k = 0; k < r->variants; k++)
+		p[k] = (struct place){r->place[k], k, r->variant[k]};
+	qsort(p, r->variants, sizeof(*p), by_place);
+	for (size_t k = 0; k < r->variants; k++) {
+		r->variant[k] = p[k].v;
+		now[p[k].index] = (uint32_t)k;
+	}
+	for (size_t i = 0; i < r->runs; i++)
+		r->run[i].variant = now[r->run[i].variant];
+	free(p);
+	free(now);
+}
+
 void ww_runs_marks(struct ww_runs *r, struct ww_trace *t)
 {
 	for (size_t i = 0; i < ww_trace_mark_count(t) && !r->bad; i++) {
@@ -241,6 +287,8 @@ void ww_runs_marks(struct ww_runs *r, struct ww_trace *t)
 		else if (strcmp(m->kind, WW_MARK_BASELINE_END) == 0)
 			end_base(r, m);
 	}
+	if (!r->bad)
+		order_variants(r);
 	/* A variable of one label names one command as a person typed it. */
 	for (size_t i = 0; i < r->runs && !r->bad; i++)
 		if (!*r->run[i].why && r->run[i].signal == -1)

@@ -91,7 +91,7 @@ static void put_key(struct ww_str *s, const struct ww_runs *r, size_t k)
 	if (long_labels(r))
 		ww_str_addf(s, "(%zu)", k + 1);
 	else
-		ww_str_add(s, r->variant[k].label);
+		ww_str_plain(s, r->variant[k].label);
 }
 
 static void put_peak(struct ww_str *s, const struct ww_runs *r, double peak)
@@ -222,8 +222,11 @@ static void put_commands(struct ww_str *s, const struct ww_runs *r)
 
 		put_key(&line, r, k);
 		if (long_labels(r))
-			ww_str_addf(&line, " %s", v->label);
-		ww_str_addf(&line, "%s%s", *v->label ? ": " : "command ", v->command);
+			ww_str_add(&line, " ");
+		if (long_labels(r))
+			ww_str_plain(&line, v->label);
+		ww_str_add(&line, *v->label ? ": " : "command ");
+		ww_str_plain(&line, v->command);
 		s->bad = s->bad || line.bad;
 		if (!line.bad)
 			ww_put_wrapped(s, line.p, 4, 80);

@@ -131,6 +131,34 @@ class Truth(Meter):
         self.assertNotEqual(order[0], order[2])
         self.assertEqual(sorted(order[0][:4]), ["X=a", "X=b", "X=c", "X=d"])
 
+    def test_variants_in_the_order_they_were_given(self):
+        trace = self.path("t.wwt")
+        for seed in range(1, 5):
+            code, _, _ = self.pwrlog("--shuffle", "--seed", str(seed), "--baseline", "0",
+                                     "--settle", "0", "--vary", "X=a,b,c,d", "-n", "2", "-o",
+                                     trace, "--", "true")
+            d = js("pwrlog", "run", "--from", trace, "--json")
+            self.assertEqual([v["variant"] for v in d["variants"]],
+                             ["X=a", "X=b", "X=c", "X=d"])
+            for r in d["runs"]:
+                self.assertIn(r["variant"], ("X=a", "X=b", "X=c", "X=d"))
+            os.unlink(trace)
+
+    def test_a_slow_meter_keeps_the_last_baseline(self):
+        """Its last reading ends before the baseline does: that is no gap."""
+        d = js("pwrlog", "run", "-m", "sim:?watts=25&rate=2&noise=0.1", "--baseline", "2500ms",
+               "--settle", "500ms", "--json", "--", "sleep", "1.6")
+        r = d["runs"][0]
+        self.assertIsNotNone(r["baseline_after_W"])
+        self.assertHolds(r["baseline_after_W"], 25)
+        self.assertFalse([n for n in d["notes"] if "left out" in n], d["notes"])
+
+    def test_a_command_that_steers_the_terminal(self):
+        code, out, _ = self.pwrlog("--baseline", "0", "--", "printf", "\033[31mred\nnext")
+        self.assertEqual(code, 0)
+        self.assertNotIn("\033", out)
+        self.assertIn("printf '\\x1b[31mred\\x0anext'", out)
+
     def test_without_a_baseline(self):
         d = self.js("--baseline", "0", "--", "sleep", "0.3")
         r = d["runs"][0]
@@ -164,14 +192,18 @@ class GoesWrong(Meter):
         self.assertEqual((code, err), (1, "pwrlog run: %s: Permission denied\n" % self.load))
         self.assertLess(time.monotonic() - t0, 8)
 
+    def test_a_directory(self):
+        self.assertEqual(run("pwrlog", "run", "-m", self.meter, "--", self.dir),
+                         (1, "", "pwrlog run: %s: Is a directory\n" % self.dir))
+
     def test_no_program_after_all(self):
         script = self.path("script")
         with open(script, "w", encoding="ascii") as f:
             f.write("#!/no/such/interpreter\n")
         os.chmod(script, 0o755)
         code, out, err = self.pwrlog("--", script)
-        self.assertEqual((code, out), (1, ""))
-        self.assertIn("%s: No such file or directory" % script, err)
+        self.assertEqual((code, out, err),
+                         (1, "", "pwrlog run: %s: No such file or directory\n" % script))
 
     def test_killed(self):
         code, out, _ = self.pwrlog("--json", "--", "sh", "-c", "sleep 0.1; kill -9 $$")
@@ -273,15 +305,31 @@ class Surroundings(Meter):
         self.assertGreater(runs[0]["energy_J"]["value"], 25 * 0.2)
 
     def test_interrupted_at_a_terminal(self):
-        # No shell in between: one that is about to fork may miss the signal.
-        t = Terminal("pwrlog", "run", "-m", self.meter, *QUICK, "--", "sh", "-c",
-                     "echo started; exec sleep 30")
+        # The kernel sends it to all of the terminal's group, pwrlog and the command. No
+        # shell: what it caught just before it starts another program is lost with it.
+        with open(self.path("text"), "w", encoding="ascii") as f:
+            f.write("started\n")
+        t = Terminal("pwrlog", "run", "-m", self.meter, *QUICK, "--", "tail", "-f",
+                     self.path("text"))
         self.addCleanup(t.kill)
         t.wait("started")
         t.type("\x03")
         self.assertEqual(t.end(), 1)
         self.assertIn("signal 2", t.text)
         self.assertIn("run 1 of 1", t.text)
+
+
+    def test_input_from_elsewhere_at_a_terminal(self):
+        """The command leads a group of its own then, which Ctrl-C does not reach by itself."""
+        with open(self.path("text"), "w", encoding="ascii") as f:
+            f.write("started\n")
+        t = Terminal("/bin/sh", "-c", "exec %s run -m '%s' --baseline 0 --settle 0 -- tail -f %s "
+                     "</dev/null" % (tool("pwrlog"), self.meter, self.path("text")))
+        self.addCleanup(t.kill)
+        t.wait("started")
+        t.type("\x03")
+        self.assertEqual(t.end(), 1)
+        self.assertIn("signal 2", t.text)
 
 
 class Usage(Case):
@@ -300,6 +348,8 @@ class Usage(Case):
                 (sim + ["-n", "x", "--", "true"], "not 'x'"),
                 (sim + ["--repeat", "0", "--", "true"], "--repeat: a number from 1"),
                 (sim + ["--vary", "x", "--", "true"], "--vary x: expected a name and its values"),
+                (sim + ["--vary", "x=a,b,a", "--", "true"], "'a' stands there twice"),
+                (sim + ["--vary", "x=a", "--vary", "x=b", "--", "true"], "x varies already"),
                 (sim + ["--vary", "1x=a", "--", "true"], "expected a name"),
                 (sim + ["--per", "[0-9]+", "--", "true"], "has no group"),
                 (sim + ["--per", "(", "--", "true"], "neither a program whose output is known"),
