@@ -5,7 +5,7 @@
 
 #define NOTE_WIDTH 80
 
-static size_t characters(const char *text, size_t bytes)
+size_t ww_characters(const char *text, size_t bytes)
 {
 	size_t n = 0;
 
@@ -14,10 +14,17 @@ static size_t characters(const char *text, size_t bytes)
 	return n;
 }
 
-static void pad(struct ww_str *s, size_t n)
+void ww_put_blanks(struct ww_str *s, size_t n)
 {
 	while (n-- > 0)
 		ww_str_addn(s, " ", 1);
+}
+
+const char *ww_semantics_name(int semantics)
+{
+	static const char *const names[] = {"instant", "average", "hold", "counter", "edge"};
+
+	return semantics >= 0 && (size_t)semantics < WW_COUNTOF(names) ? names[semantics] : NULL;
 }
 
 /* ---- tables ---- */
@@ -59,7 +66,7 @@ static void print_row(struct ww_str *s, const struct ww_grid *g, size_t r, const
 
 	for (size_t k = 0; k < g->columns; k++) {
 		const struct ww_str *c = &g->cell[r * g->columns + k];
-		size_t n = characters(c->p, c->n);
+		size_t n = ww_characters(c->p, c->n);
 
 		if (!width[k])
 			continue;
@@ -68,7 +75,7 @@ static void print_row(struct ww_str *s, const struct ww_grid *g, size_t r, const
 		if (!(g->left >> k & 1))
 			pending += width[k] - n;
 		if (n) {
-			pad(s, pending);
+			ww_put_blanks(s, pending);
 			ww_str_addn(s, c->p, c->n);
 			pending = 0;
 		}
@@ -101,12 +108,12 @@ void ww_grid_print(struct ww_str *s, struct ww_grid *g)
 	for (size_t r = 1; r < g->rows; r++)
 		for (size_t k = 0; k < g->columns; k++) {
 			const struct ww_str *c = &g->cell[r * g->columns + k];
-			size_t n = characters(c->p, c->n);
+			size_t n = ww_characters(c->p, c->n);
 
 			width[k] = n > width[k] ? n : width[k];
 		}
 	for (size_t k = 0; k < g->columns && g->rows; k++) {
-		size_t n = characters(g->cell[k].p, g->cell[k].n);
+		size_t n = ww_characters(g->cell[k].p, g->cell[k].n);
 
 		if (width[k] && n > width[k])
 			width[k] = n;
@@ -228,11 +235,11 @@ static size_t put_words(struct ww_str *s, const char *text, size_t at, size_t in
 	bool first = true;
 
 	while (*text) {
-		size_t n = strcspn(text, " "), w = characters(text, n);
+		size_t n = strcspn(text, " "), w = ww_characters(text, n);
 
 		if (!first && at > indent && at + 1 + w > width) {
 			ww_str_add(s, "\n");
-			pad(s, indent);
+			ww_put_blanks(s, indent);
 			at = indent;
 		} else if (!first) {
 			ww_str_add(s, " ");
@@ -250,7 +257,7 @@ void ww_put_wrapped(struct ww_str *s, const char *text, size_t indent, size_t wi
 {
 	size_t at = strspn(text, " ");
 
-	pad(s, at);
+	ww_put_blanks(s, at);
 	put_words(s, text + at, at, indent, width);
 	ww_str_add(s, "\n");
 }

@@ -44,6 +44,12 @@ void ww_put_span(struct ww_str *s, double seconds);
 void ww_put_percent(struct ww_str *s, double part);
 /* No more than six digits that mean something where nothing says how many do. */
 int ww_plain_decimals(double v);
+/* How wide a text is on a terminal, as long as no character is wider than another. */
+size_t ww_characters(const char *text, size_t bytes);
+/* n blanks */
+void ww_put_blanks(struct ww_str *s, size_t n);
+/* enum ww_semantics; NULL: none of them */
+const char *ww_semantics_name(int semantics);
 /* Text broken between words to `width` columns; further lines indented. */
 void ww_put_wrapped(struct ww_str *s, const char *text, size_t indent, size_t width);
 /* One item "- ...", broken at 80 columns. */

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace is, as text for people and as JSON (schema wakewatt/info/1). */
-#include "base/str.h"
+#include "report/format.h"
 
 #include <math.h>
 #include <stdio.h>
 
 static const char *const kinds[] = {"meter", "serial", "line", "manual"};
-static const char *const semantics[] = {"instant", "average", "hold", "counter", "edge"};
 static const char *const states[] = {"closed", "live", "unclosed"};
 
 #define NAME(list, i) ((i) >= 0 && (size_t)(i) < WW_COUNTOF(list) ? (list)[i] : "other")
+
+static const char *semantics_of(const struct ww_channel_info *c)
+{
+	const char *name = ww_semantics_name(c->semantics);
+
+	return name ? name : "other";
+}
 
 /* A clocksource that makes times doubtful, and why. */
 static const struct {
@@ -127,7 +133,7 @@ static void add_line(struct ww_str *s, const char *label, const char *value)
 static void channel_text(struct ww_str *s, const struct ww_channel_info *c)
 {
 	ww_str_addf(s, "    channel    %s: %s%s%s, %s", c->name, c->quantity,
-		    *c->unit ? " in " : "", c->unit, NAME(semantics, c->semantics));
+		    *c->unit ? " in " : "", c->unit, semantics_of(c));
 	if (c->resolution > 0) {
 		ww_str_add(s, ", resolution ");
 		add_num(s, c->resolution);
@@ -320,7 +326,7 @@ static void channel_json(struct ww_json *j, const struct ww_channel_info *c)
 	ww_json_text(j, "name", c->name);
 	ww_json_text(j, "quantity", c->quantity);
 	ww_json_text(j, "unit", c->unit);
-	ww_json_text(j, "semantics", NAME(semantics, c->semantics));
+	ww_json_text(j, "semantics", semantics_of(c));
 	ww_json_num(j, "scale", c->scale);
 	ww_json_num(j, "offset", c->offset);
 	ww_json_num(j, "resolution", c->resolution);

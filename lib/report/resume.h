@@ -23,13 +23,9 @@ extern const struct ww_resume_column ww_resume_order[WW_LAT_COUNT];
 int ww_resume_tables(struct ww_str *s, const struct ww_resume *r, struct ww_error *err);
 /* Does a latency say what others of the report say already? */
 bool ww_resume_repeats(const struct ww_resume *r, int latency);
-/* Milliseconds: middle and half-width, or a bound where the low end is none. */
-void ww_resume_ms(struct ww_str *s, struct ww_interval t);
 /* Bounds and no more: rounded outwards to three digits. */
 void ww_resume_bound(struct ww_str *s, double lo, double hi);
 /* A bound from above, rounded up to three digits. */
 void ww_resume_at_most(struct ww_str *s, double ms);
-/* Text broken between words, further lines indented. */
-void ww_resume_wrap(struct ww_str *s, const char *text, size_t indent);
 
 #endif

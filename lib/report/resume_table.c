@@ -21,50 +21,9 @@ const struct ww_resume_column ww_resume_order[WW_LAT_COUNT] = {
 	{WW_LAT_DUT_ASLEEP, "DUT asleep"},
 };
 
-static size_t characters(const char *text, size_t bytes)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		n += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return n;
-}
-
 static size_t width_of(const struct ww_str *s)
 {
-	return characters(s->p, s->n);
-}
-
-static void pad(struct ww_str *s, size_t n)
-{
-	while (n-- > 0)
-		ww_str_addn(s, " ", 1);
-}
-
-void ww_resume_wrap(struct ww_str *s, const char *text, size_t indent)
-{
-	size_t at = strspn(text, " ");
-	bool first = true;
-
-	pad(s, at);
-	text += at;
-	while (*text) {
-		size_t n = strcspn(text, " "), w = characters(text, n);
-
-		if (at > indent && at + 1 + w > WW_RESUME_WIDTH) {
-			ww_str_add(s, "\n");
-			pad(s, indent);
-			at = indent;
-		} else if (!first) {
-			ww_str_add(s, " ");
-			at++;
-		}
-		ww_str_addn(s, text, n);
-		at += w;
-		text += n + (text[n] == ' ');
-		first = false;
-	}
-	ww_str_add(s, "\n");
+	return ww_characters(s->p, s->n);
 }
 
 /* Steps of the third digit for bounds, of the second for half-widths; a microsecond at least. */
@@ -108,7 +67,8 @@ void ww_resume_bound(struct ww_str *s, double lo, double hi)
 	ww_str_fixed(s, ceil(hi / step - 1e-9) * step, decimals_of(step));
 }
 
-void ww_resume_ms(struct ww_str *s, struct ww_interval t)
+/* Milliseconds: middle and half-width, or a bound where the low end is none. */
+static void put_ms(struct ww_str *s, struct ww_interval t)
 {
 	double lo = (double)t.lo_ns / 1e6, hi = (double)t.hi_ns / 1e6, half = (hi - lo) / 2, mid;
 	double step;
@@ -182,7 +142,7 @@ static void add_latency(struct ww_str *s, const struct ww_cycle_out *o, int late
 		ww_resume_bound(s, t.lo_ns == WW_TIME_MIN ? 0 : (double)t.lo_ns / 1e6,
 				t.hi_ns == WW_TIME_MAX ? INFINITY : (double)t.hi_ns / 1e6);
 	else
-		ww_resume_ms(s, t);
+		put_ms(s, t);
 }
 
 static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struct ww_cycle_out *o)
@@ -244,7 +204,7 @@ static void print_part(struct ww_str *s, const struct ww_str *cell, size_t rows,
 		const struct ww_str *row = &cell[i * COLUMNS];
 		size_t behind = 0;
 
-		pad(s, width[CYCLE] - width_of(&row[CYCLE]));
+		ww_put_blanks(s, width[CYCLE] - width_of(&row[CYCLE]));
 		ww_str_add(s, row[CYCLE].p);
 		for (size_t c = from; c < to; c++) {
 			const char *text = row[c].n ? row[c].p : "-";
@@ -252,7 +212,7 @@ static void print_part(struct ww_str *s, const struct ww_str *cell, size_t rows,
 
 			if (width[c] == 0)
 				continue;
-			pad(s, behind + 2 + (c == RESULT ? 0 : width[c] - n));
+			ww_put_blanks(s, behind + 2 + (c == RESULT ? 0 : width[c] - n));
 			ww_str_add(s, text);
 			behind = c == RESULT ? width[c] - n : 0;
 		}

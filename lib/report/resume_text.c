@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Suspend/resume cycles as text: what one would paste into a bug report. */
+#include "report/format.h"
 #include "report/resume.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ static void add_spread(struct ww_str *s, const struct ww_latency_summary *m, int
 	ww_str_add(&line, " ms");
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
-		ww_resume_wrap(s, line.p, 4);
+		ww_put_wrapped(s, line.p, 4, WW_RESUME_WIDTH);
 	ww_str_free(&line);
 }
 
@@ -195,7 +196,7 @@ static void add_said(struct ww_str *s, const char *key, const char *value)
 								: strlen(value));
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
-		ww_resume_wrap(s, line.p, 4);
+		ww_put_wrapped(s, line.p, 4, WW_RESUME_WIDTH);
 	ww_str_free(&line);
 }
 
@@ -282,7 +283,7 @@ static void add_wrapped(struct ww_str *s, size_t indent, const char *head, const
 	ww_str_addf(&line, "%s%s", head, text);
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
-		ww_resume_wrap(s, line.p, indent);
+		ww_put_wrapped(s, line.p, indent, WW_RESUME_WIDTH);
 	ww_str_free(&line);
 }
 

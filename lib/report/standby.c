@@ -204,7 +204,6 @@ static void json_stability(struct ww_json *j, const struct ww_standby_result *r)
 
 static void json_surroundings(struct ww_json *j, const struct ww_standby *x)
 {
-	static const char *const semantics[] = {"instant", "average", "hold", "counter", "edge"};
 	const struct ww_standby_result *r = &x->r;
 
 	ww_json_num(j, "crest", r->crest);
@@ -231,10 +230,7 @@ static void json_surroundings(struct ww_json *j, const struct ww_standby *x)
 	ww_json_num(j, "accuracy_W", x->acc_abs);
 	ww_json_num(j, "accuracy_part", x->acc_rel);
 	ww_json_num(j, "period_s", x->series.period_s);
-	ww_json_text(j, "semantics",
-		     x->series.semantics >= 0 && x->series.semantics < 5
-			     ? semantics[x->series.semantics]
-			     : NULL);
+	ww_json_text(j, "semantics", ww_semantics_name(x->series.semantics));
 	ww_json_close(j, '}');
 	ww_json_open(j, "dut", '{');
 	for (size_t i = 0; i < x->duts; i++)

@@ -139,14 +139,13 @@ static void text_report(struct ww_str *s, const struct ww_stat *st)
 static void json_channel(struct ww_json *j, const struct ww_channel_stat *c,
 			 const struct ww_stat_extra *extra)
 {
-	static const char *const semantics[] = {"instant", "average", "hold", "counter"};
 
 	ww_json_open(j, NULL, '{');
 	ww_json_text(j, "name", c->name);
 	ww_json_text(j, "quantity", c->quantity);
 	ww_json_text(j, "unit", c->unit);
-	if (c->semantics >= 0 && (size_t)c->semantics < WW_COUNTOF(semantics))
-		ww_json_text(j, "semantics", semantics[c->semantics]);
+	if (ww_semantics_name(c->semantics))
+		ww_json_text(j, "semantics", ww_semantics_name(c->semantics));
 	ww_json_int(j, "n", (int64_t)c->n);
 	ww_json_int(j, "missing", (int64_t)c->missing);
 	ww_json_num(j, "duration_s", c->duration_s);
