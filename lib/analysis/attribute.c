@@ -79,8 +79,11 @@ void ww_attribute_free(struct ww_attribute *a)
 		return;
 	ww_onoff_free(&a->set[0]);
 	ww_onoff_free(&a->set[1]);
-	for (size_t i = 0; i < a->files; i++)
+	for (size_t i = 0; i < a->files; i++) {
 		free(a->file[i].name);
+		free(a->file[i].change);
+		free(a->file[i].factor);
+	}
 	free(a->file);
 	free(a->channel);
 	free(a->order);

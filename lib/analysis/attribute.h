@@ -8,9 +8,19 @@
 #include "base/notes.h"
 #include "text/onoff.h"
 
-#define WW_ATTR_NEXT 8 /* proposals kept */
+/* A drift is kept where it is this many of its standard uncertainties. */
+#define WW_ATTR_DRIFT_U 4
+#define WW_ATTR_NEXT	8 /* proposals kept */
 /* How a step down without a mark and without a rise of its size is called. */
 #define WW_ATTR_FALL "fall"
+
+/* In a trace: from the reading before to this one; 0 and unused at the first. */
+struct ww_attr_change {
+	double y, var;		   /* W at the moment of the change, and its variance */
+	double cov;		   /* of both ends of this reading's level */
+	double own_begin, own_end; /* of the level's figure and its ends */
+	double t_from, t_to;	   /* s: when the two ends of the change held */
+};
 
 /* A text or a trace: a stretch of the readings of its set. */
 struct ww_attr_file {
@@ -20,6 +30,11 @@ struct ww_attr_file {
 	bool trace;
 	bool base; /* nobody said that all was unplugged: other loads may have been on */
 	double q;  /* smallest step shown, W; 0 unknown */
+	struct ww_attr_change *change; /* [count] of a trace; NULL: readings stand alone */
+	size_t row;		       /* its first one */
+	bool chained;		       /* rows are one level, that of the anchor, and changes */
+	size_t anchor;
+	double *factor; /* [3 count] of their covariance: diagonal, one and two before it */
 };
 
 enum ww_attr_kind { WW_COL_OFFSET, WW_COL_DEVICE, WW_COL_PAIR, WW_COL_DRIFT };
@@ -115,6 +130,15 @@ uint8_t ww_attr_on(const struct ww_attribute *a, const struct ww_attr_row *r, in
 		   size_t device);
 /* Value of a column in a state `on` of a set (NULL: of no device). */
 double ww_attr_cell(const struct ww_attr_col *c, int set, const uint8_t *on, size_t devices);
+
+/* A column's value in a row of readings. */
+double ww_attr_row_cell(const struct ww_attribute *a, size_t row, const struct ww_attr_col *c);
+
+/* attribute_change.c: how a trace's readings hang together, once its rows are made. */
+int ww_attr_chain(struct ww_attribute *a, struct ww_attr_file *f, struct ww_error *err);
+/* A column over all rows, and the figures and their u, as the fit takes them. */
+void ww_attr_column(const struct ww_attribute *a, const struct ww_attr_col *c, double *out);
+void ww_attr_numbers(const struct ww_attribute *a, double shift, double *y, double *u);
 
 /* attribute_fit.c */
 int ww_attr_fit(struct ww_attribute *a, struct ww_error *err);

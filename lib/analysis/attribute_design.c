@@ -131,6 +131,7 @@ static void file_rows(struct ww_attribute *a, size_t file, bool merge)
 	struct ww_attr_file *f = &a->file[file];
 	size_t from = a->rows;
 
+	f->row = from;
 	find_step(a, f);
 	for (size_t i = 0; i < f->count; i++) {
 		const struct ww_onoff_reading *r = &a->set[f->set].reading[f->first + i];
@@ -174,6 +175,9 @@ int ww_attr_rows(struct ww_attribute *a, bool merge, struct ww_error *err)
 		file_rows(a, i, merge);
 	for (size_t i = 0; i < a->rows; i++)
 		finish_row(&a->row[i], a->file[a->row[i].file].q);
+	for (size_t i = 0; i < a->files; i++)
+		if (ww_attr_chain(a, &a->file[i], err) < 0)
+			return -ENOMEM;
 	return 0;
 }
 
@@ -260,7 +264,7 @@ static int drift_columns(struct ww_attribute *a, struct ww_error *err)
 	return rc;
 }
 
-static double cell(const struct ww_attribute *a, size_t row, const struct ww_attr_col *c)
+double ww_attr_row_cell(const struct ww_attribute *a, size_t row, const struct ww_attr_col *c)
 {
 	const struct ww_attr_row *r = &a->row[row];
 	int set = a->file[r->file].set;
@@ -311,7 +315,7 @@ static int try_pair(struct ww_attribute *a, struct basis *b, double *c, struct w
 		    struct ww_error *err)
 {
 	for (size_t i = 0; i < a->rows; i++)
-		c[i] = cell(a, i, &pair);
+		c[i] = ww_attr_row_cell(a, i, &pair);
 	return basis_add(b, c) ? add_column(a, pair, err) : 0;
 }
 
@@ -321,7 +325,7 @@ static int add_pairs(struct ww_attribute *a, struct basis *b, double *c, struct 
 
 	for (size_t k = 0; k < singles; k++) {
 		for (size_t i = 0; i < a->rows; i++)
-			c[i] = cell(a, i, &a->col[k]);
+			c[i] = ww_attr_row_cell(a, i, &a->col[k]);
 		basis_add(b, c);
 	}
 	for (size_t j = 0; j < singles; j++) {
@@ -387,6 +391,7 @@ int ww_attr_matrix(struct ww_attribute *a, struct ww_error *err)
 {
 	size_t most = a->rows + a->files + 1;
 	bool shift = a->meter.prior && a->meter.u == 0;
+	double *column;
 
 	free(a->x);
 	free(a->y);
@@ -397,12 +402,16 @@ int ww_attr_matrix(struct ww_attribute *a, struct ww_error *err)
 	a->priors = 0;
 	if (!a->x || !a->y || !a->u)
 		return ww_fail_nomem(err);
-	for (size_t i = 0; i < a->rows; i++) {
-		for (size_t k = 0; k < a->cols; k++)
-			a->x[i * a->cols + k] = cell(a, i, &a->col[k]);
-		a->y[i] = (a->row[i].y - (shift ? a->meter.offset : 0)) / a->meter.gain;
-		a->u[i] = a->row[i].u / a->meter.gain;
+	column = calloc(a->rows + 1, sizeof(double));
+	if (!column)
+		return ww_fail_nomem(err);
+	for (size_t k = 0; k < a->cols; k++) {
+		ww_attr_column(a, &a->col[k], column);
+		for (size_t i = 0; i < a->rows; i++)
+			a->x[i * a->cols + k] = column[i];
 	}
+	free(column);
+	ww_attr_numbers(a, shift ? a->meter.offset : 0, a->y, a->u);
 	/* What is known of the offset beforehand is a reading of the offset alone. */
 	for (size_t k = 0; a->meter.prior && !shift && k < a->cols; k++) {
 		size_t i = a->rows + a->priors;

@@ -215,6 +215,46 @@ static void read_total(struct ww_attribute *a)
 	}
 }
 
+/* A reading less what the fit says of its state. */
+static double left_over(const struct ww_attribute *a, size_t row, double *c)
+{
+	double shift = a->meter.prior && a->meter.u == 0 ? a->meter.offset : 0;
+
+	for (size_t k = 0; k < a->cols; k++)
+		c[k] = ww_attr_row_cell(a, row, &a->col[k]);
+	return (a->row[row].y - shift) / a->meter.gain - ww_lsq_value(&a->fit, c);
+}
+
+/*
+ * Levels that drift are taken at their changes, which tells nothing of the drift: it is a
+ * line through what the levels' middles have left over, where it stands out of it.
+ */
+static struct ww_quantity drift_left(const struct ww_attribute *a, const struct ww_attr_file *f,
+				     double *c)
+{
+	double sum[6] = {0}, det, slope, chi2, scale, var;
+
+	for (size_t i = f->row; i < f->row + f->count; i++) {
+		double w = pow(a->meter.gain / a->row[i].u, 2), y = left_over(a, i, c),
+		       t = (a->row[i].t_s - a->row[f->row].t_s) / 3600;
+
+		sum[0] += w;
+		sum[1] += w * t;
+		sum[2] += w * t * t;
+		sum[3] += w * y;
+		sum[4] += w * t * y;
+		sum[5] += w * y * y;
+	}
+	det = sum[0] * sum[2] - sum[1] * sum[1];
+	slope = (sum[0] * sum[4] - sum[1] * sum[3]) / det;
+	chi2 = sum[5] - sum[3] * sum[3] / sum[0] - slope * slope * det / sum[0];
+	scale = fmax(1, chi2 / ((double)f->count - 2));
+	var = scale * sum[0] / det;
+	if (f->count < 3 || !(det > 0) || !(fabs(slope) > WW_ATTR_DRIFT_U * sqrt(var)))
+		return (struct ww_quantity){(double)NAN, (double)NAN};
+	return (struct ww_quantity){slope * a->meter.gain, sqrt(var) * a->meter.gain};
+}
+
 static void fill_info(struct ww_attribute *a, double *c)
 {
 	struct ww_attribute_info *info = &a->info;
@@ -228,6 +268,9 @@ static void fill_info(struct ww_attribute *a, double *c)
 		c[k] = 1;
 		info->drift = ww_attr_shown(a, c);
 	}
+	for (size_t i = 0; a->drift == 0 && isnan(info->drift.value) && i < a->files; i++)
+		if (a->file[i].chained)
+			info->drift = drift_left(a, &a->file[i], c);
 	sum_of(a, 0, c);
 	info->total = ww_attr_power(a, c);
 	if (ww_attr_has_offset(a))

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-/* A drift is kept where it is this many of its standard uncertainties. */
-#define DRIFT_U 4
 /* Errors are scaled where chance would explain the misfit less often than this. */
 #define MISFIT_P 0.05
 /* Numbers in the matrix, at most. */
@@ -70,7 +68,8 @@ static bool drift_shows(const struct ww_attribute *a)
 		return false;
 	for (size_t k = 0; k < a->cols; k++)
 		if (a->col[k].kind == WW_COL_DRIFT && ww_lsq_estimable_at(&a->fit, k) &&
-		    fabs(a->fit.beta[k]) > DRIFT_U * scale * sqrt(a->fit.cov[k * a->cols + k]))
+		    fabs(a->fit.beta[k]) >
+			    WW_ATTR_DRIFT_U * scale * sqrt(a->fit.cov[k * a->cols + k]))
 			return true;
 	return false;
 }

@@ -217,11 +217,19 @@ struct suspect {
 static void try_pair(struct ww_attribute *a, double *x, size_t j, size_t k, struct suspect *s)
 {
 	size_t n = a->cols, m = a->rows + a->priors, both = 0;
+	struct ww_attr_col pair = a->col[j];
+	double *column = x + m * (n + 1);
 	struct ww_lsq f;
 
+	if (pair.set != a->col[k].set)
+		return;
+	pair.kind = WW_COL_PAIR;
+	pair.device[1] = a->col[k].device[0];
+	pair.state[1] = a->col[k].state[0];
+	ww_attr_column(a, &pair, column);
 	for (size_t i = 0; i < m; i++) {
 		memcpy(x + i * (n + 1), a->x + i * n, n * sizeof(*x));
-		x[i * (n + 1) + n] = a->x[i * n + j] * a->x[i * n + k];
+		x[i * (n + 1) + n] = i < a->rows ? column[i] : 0;
 		both += x[i * (n + 1) + n] != 0;
 	}
 	if (both == 0)
@@ -251,7 +259,7 @@ static uint32_t device_at(const struct ww_attribute *a, size_t col)
 static void suspect_pair(struct ww_attribute *a)
 {
 	struct suspect s = {.chi2 = a->fit.chi2, .j = SIZE_MAX};
-	size_t room = (a->rows + a->priors) * (a->cols + 1);
+	size_t room = (a->rows + a->priors) * (a->cols + 2);
 	double *x;
 	char l1[LABEL], l2[LABEL], w[40];
 
@@ -326,6 +334,12 @@ static void about_drift(struct ww_attribute *a)
 	if (found && a->drift == 0)
 		ww_note(&a->notes, "the level drifts with time, and that is fitted: a device that "
 				   "warms up, a battery that charges, or the meter");
+	else if (!isnan(a->info.drift.value) && a->drift == 0)
+		ww_note(&a->notes,
+			"the level drifts with time: devices are taken from their changes, at the "
+			"moment of each, and the meter's offset from the first level of it; "
+			"--drift "
+			"fits a line to whole levels instead");
 }
 
 void ww_attr_remarks(struct ww_attribute *a)

@@ -13,6 +13,8 @@
 /* What the public structure says in ns, in s since the trace's first record. */
 struct ww_step_when {
 	double t_lo, t_hi, settled;
+	double cov_next; /* as ww_step_event */
+	bool edge;	 /* a level ends here and another begins; else it is inside of one */
 };
 
 struct ww_steps {

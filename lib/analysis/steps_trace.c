@@ -130,7 +130,7 @@ static int64_t on_axis(const struct ww_steps *s, double t)
 	return ww_add_sat(s->origin_ns, (int64_t)ns);
 }
 
-static void put_step(struct ww_steps *s, const struct ww_step_event *e)
+static void put_step(struct ww_steps *s, const struct ww_step_event *e, bool edge)
 {
 	struct ww_step *p = &s->step[s->steps];
 	bool marked = e->marker >= 0 && (size_t)e->marker < s->labels;
@@ -148,7 +148,13 @@ static void put_step(struct ww_steps *s, const struct ww_step_event *e)
 		.mark = marked ? s->index[e->marker] : -1,
 		.label = marked ? s->label[e->marker] : "",
 	};
-	s->when[s->steps++] = (struct ww_step_when){e->t_lo, e->t_hi, e->settled};
+	s->when[s->steps++] = (struct ww_step_when){
+		.t_lo = e->t_lo,
+		.t_hi = e->t_hi,
+		.settled = e->settled,
+		.cov_next = e->cov_next,
+		.edge = edge,
+	};
 }
 
 /* Both lists of the core are in order of time: they are merged. */
@@ -164,7 +170,7 @@ static int put_steps(struct ww_steps *s, const struct ww_step_result *r, struct 
 		bool known =
 			i == r->events || (k < r->knowns && r->known[k].t_lo < r->event[i].t_lo);
 
-		put_step(s, known ? &r->known[k] : &r->event[i]);
+		put_step(s, known ? &r->known[k] : &r->event[i], !known);
 		k += known;
 		i += !known;
 	}

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#define BLANKS " \t\xc2\xa0"
-
 /* A piece of text, lent. */
 struct piece {
 	const char *p;
@@ -172,16 +170,6 @@ int ww_onoff_state(struct ww_onoff *o, size_t device, const char *name, size_t n
 	return (int)++d->states;
 }
 
-void ww_onoff_reset(struct ww_onoff *o, size_t line)
-{
-	o->resets++;
-	for (size_t i = 0; i < o->devices; i++)
-		if (o->device[i].now) {
-			o->device[i].now = 0;
-			o->device[i].line = line;
-		}
-}
-
 /* One change, taken apart. */
 struct change {
 	struct piece name, state;
@@ -296,11 +284,16 @@ static int contradiction(const struct ww_onoff *o, const struct change *c, int i
 static int apply(struct ww_onoff *o, const struct change *c, const char *where, size_t line,
 		 struct ww_error *err)
 {
-	int i = find(o, c->name), state;
+	int i = find(o, c->name), state, was = 0;
 	bool off = c->sign < 0 || (c->sign == 0 && is_word(c->state, off_words));
 
 	if (c->name.n == 0)
 		return ww_fail(err, -EINVAL, "%s: a change without the name of a device", where);
+	if (off && (i < 0 || !o->device[i].now))
+		was = ww_onoff_was_on(o, c->name.p, c->name.n, where, err);
+	if (was < 0)
+		return was;
+	i = find(o, c->name);
 	if ((i < 0 && off) || (i >= 0 && c->sign > 0 && o->device[i].now) ||
 	    (i >= 0 && c->sign < 0 && !o->device[i].now))
 		return contradiction(o, c, i, where, err);
@@ -314,25 +307,8 @@ static int apply(struct ww_onoff *o, const struct change *c, const char *where, 
 		return state;
 	o->device[i].now = (uint8_t)state;
 	o->device[i].line = line;
+	o->device[i].named = true;
 	return 0;
-}
-
-/* "all on": every device that was ever named; none yet: one called "all". */
-static int all_on(struct ww_onoff *o, const char *where, size_t line, struct ww_error *err)
-{
-	struct change all = {.name = {"all", 3}, .sign = 1};
-	int rc = 0;
-
-	if (o->devices == 0)
-		return apply(o, &all, where, line, err);
-	for (size_t i = 0; rc >= 0 && i < o->devices; i++) {
-		rc = ww_onoff_state(o, i, "on", 2, err);
-		if (rc > 0 && o->device[i].now != rc) {
-			o->device[i].now = (uint8_t)rc;
-			o->device[i].line = line;
-		}
-	}
-	return rc < 0 ? rc : 0;
 }
 
 /* Nothing is changed where a later part of a sentence is wrong. */
@@ -360,7 +336,7 @@ static int change_each(struct ww_onoff *o, struct piece t, const char *where, si
 		t = trim((struct piece){t.p + end, t.n - end});
 	}
 	for (size_t i = 0; rc < 0 && i < o->devices; i++) {
-		o->device[i].now = i < devices ? was[i] : 0;
+		o->device[i].now = i < devices ? was[i] : o->device[i].begun;
 		o->device[i].line = i < devices ? lines[i] : 0;
 	}
 	return rc;
@@ -396,11 +372,11 @@ int ww_onoff_change(struct ww_onoff *o, const char *text, size_t n, const char *
 	if (t.n == 0 || is_word(t, again))
 		return WW_CHANGE_DONE;
 	if (is_word(t, none)) {
-		ww_onoff_reset(o, line);
-		return WW_CHANGE_DONE;
+		rc = ww_onoff_reset(o, line, err);
+		return rc < 0 ? rc : WW_CHANGE_DONE;
 	}
 	if (is_word(t, all)) {
-		rc = all_on(o, where, line, err);
+		rc = ww_onoff_all_on(o, line, err);
 		return rc < 0 ? rc : WW_CHANGE_DONE;
 	}
 	return change_each(o, t, where, line, err);
@@ -431,4 +407,9 @@ int ww_onoff_read(struct ww_onoff *o, const struct ww_onoff_reading *r, struct w
 		to->on[i] = o->device[i].now;
 	o->readings++;
 	return 0;
+}
+
+void ww_onoff_unread(struct ww_onoff *o)
+{
+	free(o->reading[--o->readings].on);
 }

@@ -19,6 +19,8 @@ struct ww_onoff_device {
 	size_t states;
 	uint8_t now; /* 0 off */
 	size_t line; /* that changed it last; 0 none */
+	bool named;  /* in the present input */
+	bool begun;  /* went out without ever having come in: it was on before */
 };
 
 struct ww_onoff_reading {
@@ -39,6 +41,11 @@ struct ww_onoff {
 	struct ww_onoff_reading *reading;
 	size_t readings, cap;
 	size_t resets; /* how often all was said to be off */
+	size_t first;  /* reading of the present input */
+	bool emptied;  /* all was said to be off in it */
+	/* "all on": from this reading on, whatever is named later; alone: nothing was named yet. */
+	bool all_on, alone;
+	size_t all_from;
 	struct ww_notes notes;
 };
 
@@ -63,10 +70,25 @@ enum ww_change {
  */
 int ww_onoff_change(struct ww_onoff *o, const char *text, size_t n, const char *where, size_t line,
 		    struct ww_error *err);
-/* All off. */
-void ww_onoff_reset(struct ww_onoff *o, size_t line);
+/*
+ * A table or trace begins, in which anything may be on. What goes out in it without having
+ * come in was on from its beginning, or from "all on". What "all on" spoke of and nobody
+ * named is a device of its own where the readings tell it from nothing.
+ */
+void ww_onoff_begin(struct ww_onoff *o);
+int ww_onoff_end(struct ww_onoff *o, struct ww_error *err);
+/* Was it on before it went out? Then it is made so. @return 1, 0, -ENOMEM */
+int ww_onoff_was_on(struct ww_onoff *o, const char *name, size_t n, const char *where,
+		    struct ww_error *err);
+/* "all on" */
+int ww_onoff_all_on(struct ww_onoff *o, size_t line, struct ww_error *err);
+/* All off, which somebody said. @return 0, -ENOMEM, -EINVAL */
+int ww_onoff_reset(struct ww_onoff *o, size_t line, struct ww_error *err);
 /* A reading in the present state; all but watts and `on` are as given in r. */
 int ww_onoff_read(struct ww_onoff *o, const struct ww_onoff_reading *r, struct ww_error *err);
+
+/* Forget the last reading. */
+void ww_onoff_unread(struct ww_onoff *o);
 
 /*
  * A table: one reading a line, in either form of pwrlog-attribute(1). `name` begins the

@@ -269,9 +269,11 @@ int ww_onoff_table(struct ww_onoff *o, const char *name, const char *text, size_
 
 	for (size_t i = 0; i < FIELDS; i++)
 		t.device[i] = -1;
-	ww_onoff_reset(o, 0);
+	ww_onoff_begin(o);
 	ww_onoff_dialect(&t, text + bom, n - bom);
 	rc = take_lines(&t, text + bom, n - bom);
+	if (rc >= 0)
+		rc = ww_onoff_end(o, err);
 	if (rc < 0)
 		return rc;
 	if (o->readings == before)

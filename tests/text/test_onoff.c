@@ -200,7 +200,8 @@ static void test_refused(void **state)
 	REFUSED("+box, 13\n\n+box, 14\n",
 		"t:3: 'box' is in already, since line 1: take it out first (-box), or name its "
 		"state (box=standby)");
-	REFUSED("+box, 13\n-printer, 14\n", "t:2: 'printer' goes out but was never in; known: box");
+	REFUSED("all off, 1\n+box, 13\n-printer, 14\n",
+		"t:3: 'printer' goes out but was never in; known: box");
 	REFUSED("+box, 13\n-box, 1\n-box, 1\n", "t:3: 'box' is out already");
 	REFUSED("all unplugged, 1\n+box, 13,5\n",
 		"t:2: '13,5' may be one number or two columns; write a decimal point, or put ';' "
@@ -222,8 +223,43 @@ static void test_refused(void **state)
 	REFUSED("+, 5\n", "t:1: a change without the name of a device");
 	/* Nothing of a wrong sentence is done. */
 	assert_int_equal(table("+a, 1\n"), 0);
-	assert_int_equal(ww_onoff_change(&o, "+b -c", 5, "x", 2, &e), -EINVAL);
+	assert_int_equal(ww_onoff_change(&o, "+b +a", 5, "x", 2, &e), -EINVAL);
 	assert_int_equal(o.device[ww_onoff_find(&o, "b", 1)].now, 0);
+}
+
+/* Everything is on at first, or after "all on", and goes out one by one. */
+static void test_unplugged(void **state)
+{
+	(void)state;
+	OK("all on, 40.5\n-monitor, 13\n-box, 1\n");
+	assert_int_equal(o.devices, 2);
+	row(0, "11", 40.5);
+	row(1, "01", 13);
+	row(2, "00", 1);
+	OK("same, 40.5\n-monitor, 13\n-box, 1\n+monitor, 28.5\n");
+	assert_int_equal(o.devices, 2);
+	row(0, "11", 40.5);
+	row(3, "10", 28.5);
+	assert_int_equal(o.notes.n, 2);
+	/* Of all that went in at once, nobody named the rest. */
+	OK("all off, 1\nall on, 41\n-a, 20\n");
+	assert_int_equal(o.devices, 2);
+	assert_string_equal(o.device[0].name, "a");
+	assert_string_equal(o.device[1].name, "the rest");
+	row(0, "00", 1);
+	row(1, "11", 41);
+	row(2, "01", 20);
+	OK("all on, 41\nall off, 1\n");
+	assert_string_equal(o.device[0].name, "all");
+	row(0, "1", 41);
+	row(1, "0", 1);
+	/* Those that were named are all there are. */
+	OK("all off, 1\n+a, 20\n-a, 1\n+b, 22\nall on, 41\n-b, 20\n");
+	assert_int_equal(o.devices, 2);
+	row(4, "11", 41);
+	row(5, "10", 20);
+	/* What was said to be out does not go out. */
+	REFUSED("+a, 5\nall off, 1\n-b, 1\n", "t:3: 'b' goes out but was never in; known: a");
 }
 
 static void test_binary(void **state)
@@ -247,10 +283,11 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dialects), cmocka_unit_test(test_without_names),
-		cmocka_unit_test(test_figures),	 cmocka_unit_test(test_names),
-		cmocka_unit_test(test_register), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_dialects),  cmocka_unit_test(test_without_names),
+		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_register),  cmocka_unit_test(test_many),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_unplugged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
