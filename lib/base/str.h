@@ -72,6 +72,11 @@ void ww_json_bool(struct ww_json *j, const char *key, bool v);
 void ww_json_null(struct ww_json *j, const char *key);
 /* A quoted JSON string alone; bytes that are not UTF-8 become U+FFFD. */
 void ww_str_json(struct ww_str *s, const char *text, size_t n);
+/* Of ASCII, whatever the locale. */
+static inline bool ww_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
 /* Length of a well-formed UTF-8 sequence (RFC 3629) at p, 0 if there is none. */
 size_t ww_utf8_len(const unsigned char *p, size_t n);
 /*

@@ -362,7 +362,6 @@ static void json_variant(struct ww_json *j, const struct ww_run_variant *v)
 
 static void json_report(struct ww_str *s, const struct ww_runs *r)
 {
-	static const char *const semantics[] = {"instant", "average", "hold"};
 	const struct ww_runs_meter *m = &r->meter;
 	struct ww_json j = {.s = s};
 
@@ -370,8 +369,8 @@ static void json_report(struct ww_str *s, const struct ww_runs *r)
 	ww_json_head(&j, "wakewatt/run/1", &r->wall);
 	ww_json_open(&j, "meter", '{');
 	ww_json_text(&j, "channel", m->channel);
-	if (m->semantics >= 0 && (size_t)m->semantics < WW_COUNTOF(semantics))
-		ww_json_text(&j, "semantics", semantics[m->semantics]);
+	if (ww_semantics_name(m->semantics))
+		ww_json_text(&j, "semantics", ww_semantics_name(m->semantics));
 	ww_json_num(&j, "period_s", m->period_s);
 	ww_json_num(&j, "window_s", m->window_s);
 	ww_json_num(&j, "resolution_W", m->resolution);

@@ -38,13 +38,15 @@ bool ww_csv_blank(const char *line, size_t n)
 	       (n > 1 && line[0] == '/' && line[1] == '/');
 }
 
-static struct ww_field trimmed(const char *p, const char *end)
+struct ww_field ww_field_trim(const char *p, size_t n)
 {
-	while (p < end && is_blank(*p))
+	while (n && is_blank(*p)) {
 		p++;
-	while (end > p && is_blank(end[-1]))
-		end--;
-	return (struct ww_field){p, (size_t)(end - p), false};
+		n--;
+	}
+	while (n && is_blank(p[n - 1]))
+		n--;
+	return (struct ww_field){p, n, false};
 }
 
 /* Behind the quote that ends what begins at p, or `end` where none does. */
@@ -83,7 +85,7 @@ static const char *one_field(char sep, const char *p, const char *end, struct ww
 		stop = memchr(p, sep, (size_t)(end - p));
 		stop = stop ? stop : end;
 	}
-	*f = trimmed(p, stop);
+	*f = ww_field_trim(p, (size_t)(stop - p));
 	return stop;
 }
 

@@ -39,6 +39,8 @@ size_t ww_csv_split(const struct ww_csv *d, const char *line, size_t n, struct w
 		    size_t max);
 /* A field as text: doubled quotes single, control characters blank. */
 void ww_field_text(const struct ww_field *f, struct ww_str *s);
+/* Without the blanks and tabs around it. */
+struct ww_field ww_field_trim(const char *p, size_t n);
 /* Is it this word, whatever the case of its letters (ASCII)? */
 bool ww_field_is(const struct ww_field *f, const char *word);
 
@@ -66,5 +68,9 @@ struct ww_num {
  * where they could be either, the field is WW_NUM_TEXT. @return enum ww_num_kind
  */
 int ww_num_read(const char *p, size_t n, bool comma, struct ww_num *out);
+/* Where typed numbers tell it themselves: a comma behind the last point is the decimal one. */
+bool ww_num_comma(const char *p, size_t n);
+/* Where "±", "+-" or "+/-" stands behind a number, *len bytes long; n and 0: nowhere. */
+size_t ww_num_sign(const char *p, size_t n, size_t *len);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle gaps as text: one a line, or a column of CSV. */
-#include "base/base.h"
-#include "base/str.h"
+#include "text/csv.h"
 
 #include <math.h>
 
@@ -192,11 +191,12 @@ int64_t ww_gaps_parse(const char *name, const char *text, size_t n, double **gap
 		      struct ww_error *err)
 {
 	struct parse z = {.name = name, .unit = 1};
+	size_t bom = ww_csv_bom(text, n);
 	int rc = 0;
 
+	text += bom;
+	n -= bom;
 	*gap = NULL;
-	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		text += 3, n -= 3;
 	while (n && rc == 0) {
 		const char *end = memchr(text, '\n', n);
 		size_t len = end ? (size_t)(end - text) : n;

@@ -3,6 +3,7 @@
  * The JSON that `hyperfine --export-json` writes: {"results": [{"command": "...",
  * "times": [s, ...], "exit_codes": [0, ...]}, ...]}. Everything else is passed over.
  */
+#include "text/csv.h"
 #include "text/numbers.h"
 
 #include <math.h>
@@ -204,8 +205,7 @@ bool ww_hyperfine_is(const char *text, size_t n)
 {
 	struct scan s = {.p = text, .end = text + n, .start = text};
 
-	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		s.p += 3;
+	s.p += ww_csv_bom(text, n);
 	return take(&s, '{');
 }
 
@@ -215,8 +215,7 @@ int ww_hyperfine_parse(const char *text, size_t n, const char *name, struct ww_n
 	struct scan s = {.p = text, .end = text + n, .start = text, .name = name, .err = err};
 	struct ww_str key = {0};
 
-	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		s.p += 3;
+	s.p += ww_csv_bom(text, n);
 	take(&s, '{');
 	while (!s.bad && !take(&s, '}')) {
 		ww_str_reset(&key);

@@ -16,11 +16,6 @@ struct reader {
 	bool minus;
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -96,8 +91,8 @@ static void add_digit(struct reader *r, char c, bool fraction)
 /* Do exactly three digits follow, and then none? */
 static bool group_at(const char *p, const char *end)
 {
-	return end - p >= 3 && is_digit(p[0]) && is_digit(p[1]) && is_digit(p[2]) &&
-	       (end - p == 3 || !is_digit(p[3]));
+	return end - p >= 3 && ww_is_digit(p[0]) && ww_is_digit(p[1]) && ww_is_digit(p[2]) &&
+	       (end - p == 3 || !ww_is_digit(p[3]));
 }
 
 /* Digits before the decimals. false: groups that may as well be decimals. */
@@ -107,7 +102,7 @@ static bool read_whole(struct reader *r, char point, char group)
 	unsigned groups = 0;
 
 	for (; r->p < r->end; r->p++) {
-		if (is_digit(*r->p)) {
+		if (ww_is_digit(*r->p)) {
 			add_digit(r, *r->p, false);
 		} else if (*r->p == group && r->p > begin && *begin != '0' &&
 			   r->p - begin <= 3 + 4 * (int)groups && group_at(r->p + 1, r->end)) {
@@ -131,9 +126,9 @@ static bool read_exponent(struct reader *r)
 	p++;
 	if (p < r->end && (*p == '+' || *p == '-'))
 		minus = *p++ == '-';
-	if (p == r->end || !is_digit(*p))
+	if (p == r->end || !ww_is_digit(*p))
 		return true; /* the first letter of a unit */
-	for (; p < r->end && is_digit(*p); p++)
+	for (; p < r->end && ww_is_digit(*p); p++)
 		e = e < EXPONENT_MOST ? e * 10 + (*p - '0') : e;
 	r->decimals += minus ? e : -e;
 	r->p = p;
@@ -190,13 +185,13 @@ int ww_num_read(const char *p, size_t n, bool comma, struct ww_num *out)
 	if (n == 0)
 		return WW_NUM_EMPTY;
 	read_sign(&r);
-	if (r.p == r.end || !(is_digit(*r.p) || *r.p == point || *r.p == '.'))
+	if (r.p == r.end || !(ww_is_digit(*r.p) || *r.p == point || *r.p == '.'))
 		return word_kind(p, n);
 	if (!read_whole(&r, point, group))
 		return WW_NUM_TEXT;
 	/* A point is one in any dialect, where it cannot be a group. */
 	if (r.p < r.end && (*r.p == point || *r.p == '.'))
-		for (r.p++; r.p < r.end && is_digit(*r.p); r.p++)
+		for (r.p++; r.p < r.end && ww_is_digit(*r.p); r.p++)
 			add_digit(&r, *r.p, true);
 	if (!r.digits)
 		return word_kind(p, n);
@@ -208,4 +203,27 @@ int ww_num_read(const char *p, size_t n, bool comma, struct ww_num *out)
 	if (isinf(out->value))
 		return out->value > 0 ? WW_NUM_OVER : WW_NUM_UNDER;
 	return WW_NUM_OK;
+}
+
+bool ww_num_comma(const char *p, size_t n)
+{
+	for (size_t i = n; i-- > 0;)
+		if (p[i] == ',' || p[i] == '.')
+			return p[i] == ',';
+	return false;
+}
+
+size_t ww_num_sign(const char *p, size_t n, size_t *len)
+{
+	static const char *const forms[] = {"\xc2\xb1", "+-", "+/-"};
+
+	for (size_t i = 1; i < n; i++) {
+		for (size_t k = 0; k < WW_COUNTOF(forms); k++) {
+			*len = strlen(forms[k]);
+			if (n - i >= *len && memcmp(p + i, forms[k], *len) == 0)
+				return i;
+		}
+	}
+	*len = 0;
+	return n;
 }

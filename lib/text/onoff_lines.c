@@ -37,11 +37,6 @@ size_t ww_onoff_line(const char *p, size_t n, size_t *len)
 	return step;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /*
  * Whether `sep` divides this line, outside of quotes. A comma between digits may be a
  * decimal one: not where there are points too, many of them, or columns of 0 and 1.
@@ -56,8 +51,8 @@ static bool has(const char *p, size_t n, char sep)
 		point |= !quoted && p[i] == '.';
 		if (quoted || p[i] != sep)
 			continue;
-		if (sep != ',' || i == 0 || i + 1 == n || !is_digit(p[i - 1]) ||
-		    !is_digit(p[i + 1]))
+		if (sep != ',' || i == 0 || i + 1 == n || !ww_is_digit(p[i - 1]) ||
+		    !ww_is_digit(p[i + 1]))
 			return true;
 		inside++;
 	}

@@ -34,19 +34,10 @@ static double scale_of(const char *p, size_t n, const char *unit)
 
 static void trim(const char **p, size_t *n)
 {
-	for (; *n && (**p == ' ' || **p == '\t'); (*n)--)
-		(*p)++;
-	while (*n && ((*p)[*n - 1] == ' ' || (*p)[*n - 1] == '\t'))
-		(*n)--;
-}
+	struct ww_field f = ww_field_trim(*p, *n);
 
-/* A comma behind the last point is the decimal one. */
-static bool has_decimal_comma(const char *p, size_t n)
-{
-	for (size_t i = n; i-- > 0;)
-		if (p[i] == ',' || p[i] == '.')
-			return p[i] == ',';
-	return false;
+	*p = f.p;
+	*n = f.n;
 }
 
 /* @return 1, 0 empty, -EINVAL; *unit 0: none was written */
@@ -60,7 +51,7 @@ static int one(const char *p, size_t n, const char *unit, double *value, double 
 	*percent = n > 1 && p[n - 1] == '%';
 	if (*percent)
 		n--, trim(&p, &n);
-	kind = ww_num_read(p, n, has_decimal_comma(p, n), &num);
+	kind = ww_num_read(p, n, ww_num_comma(p, n), &num);
 	if (kind == WW_NUM_EMPTY || kind == WW_NUM_MISSING)
 		return 0;
 	if (kind != WW_NUM_OK || !isfinite(num.value))
@@ -72,22 +63,6 @@ static int one(const char *p, size_t n, const char *unit, double *value, double 
 	*value = num.value;
 	*step = num.decimals > 300 ? 0 : pow(10, -num.decimals);
 	return 1;
-}
-
-/* Where "±", "+-" or "+/-" stands; n: nowhere. */
-static size_t plus_minus(const char *p, size_t n, size_t *len)
-{
-	static const char *const forms[] = {"\xc2\xb1", "+-", "+/-"};
-
-	for (size_t i = 1; i < n; i++) {
-		for (size_t k = 0; k < WW_COUNTOF(forms); k++) {
-			*len = strlen(forms[k]);
-			if (n - i >= *len && memcmp(p + i, forms[k], *len) == 0)
-				return i;
-		}
-	}
-	*len = 0;
-	return n;
 }
 
 /* "24 h", "90 min" in hours. */
@@ -102,7 +77,7 @@ static double hours(const char *p, size_t n)
 	int kind;
 
 	trim(&p, &n);
-	kind = ww_num_read(p, n, has_decimal_comma(p, n), &num);
+	kind = ww_num_read(p, n, ww_num_comma(p, n), &num);
 	if (kind != WW_NUM_OK || !(num.value > 0))
 		return 0;
 	trim(&num.unit, &num.unit_n);
@@ -126,7 +101,7 @@ static int from_register(const char *p, size_t n, struct ww_onoff_number *out)
 	if (!(h > 0))
 		return 0;
 	trim(&p, &first);
-	if (ww_num_read(p, first, has_decimal_comma(p, first), &num) != WW_NUM_OK)
+	if (ww_num_read(p, first, ww_num_comma(p, first), &num) != WW_NUM_OK)
 		return 0;
 	trim(&num.unit, &num.unit_n);
 	k = unit_is(num.unit, num.unit_n, "kWh") ? 1000 : unit_is(num.unit, num.unit_n, "Wh");
@@ -141,7 +116,7 @@ static int from_register(const char *p, size_t n, struct ww_onoff_number *out)
 int ww_onoff_number(const char *p, size_t n, const char *unit, double scale,
 		    struct ww_onoff_number *out)
 {
-	size_t len, at = plus_minus(p, n, &len);
+	size_t len, at = ww_num_sign(p, n, &len);
 	double u = (double)NAN, us, ustep, own;
 	bool percent, value_percent;
 	int rc = one(p, at, unit, &out->value, &out->step, &own, &value_percent);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "text/stamp.h"
+#include "base/str.h"
 
 struct reader {
 	const char *p, *end;
 };
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool at(const struct reader *r, const char *any)
 {
@@ -20,7 +16,7 @@ static int digits(struct reader *r, int most, int *v)
 {
 	int n = 0;
 
-	for (*v = 0; n < most && r->p < r->end && is_digit(*r->p); n++)
+	for (*v = 0; n < most && r->p < r->end && ww_is_digit(*r->p); n++)
 		*v = *v * 10 + (*r->p++ - '0');
 	return n;
 }
@@ -90,9 +86,9 @@ static bool read_fraction(struct reader *r, int64_t *ns, struct ww_stamp *out)
 	if (!at(r, ".,"))
 		return true;
 	r->p++;
-	if (r->p == r->end || !is_digit(*r->p))
+	if (r->p == r->end || !ww_is_digit(*r->p))
 		return false;
-	for (; r->p < r->end && is_digit(*r->p); r->p++) {
+	for (; r->p < r->end && ww_is_digit(*r->p); r->p++) {
 		unit /= 10;
 		*ns += unit * (*r->p - '0');
 		if (out->digits < 9)
@@ -194,7 +190,7 @@ bool ww_stamp_read(const char *p, size_t n, int order, struct ww_stamp *out)
 	struct reader r = {p, p + n}, back = r;
 
 	*out = (struct ww_stamp){.digits = -1};
-	if (n < 5 || n > 64 || !is_digit(*p))
+	if (n < 5 || n > 64 || !ww_is_digit(*p))
 		return false;
 	out->dated = read_date(&r, order, out);
 	if (out->dated) {

@@ -4,6 +4,7 @@
  * hdparm -t and -T, dd (GNU, BSD, busybox; any language), rsync, nbench (BYTEmark).
  */
 #include "text/work.h"
+#include "base/str.h"
 
 #include <math.h>
 
@@ -24,11 +25,6 @@ static bool begins(const char *line, const char *with)
 	return strncmp(line, with, strlen(with)) == 0;
 }
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* ---- openssl speed ---- */
 
 /* AES-128-CBC    1206108.16k 1304523.11k: thousands of bytes in a second. */
@@ -37,7 +33,7 @@ static void openssl_table(struct ww_work_seen *s, const char *p)
 	double v, place;
 
 	for (; *p; p++) {
-		int n = digit(*p) && p[-1] == ' '
+		int n = ww_is_digit(*p) && p[-1] == ' '
 				? ww_work_number(p, strlen(p), WW_WORK_DECIMAL, &v, &place)
 				: 0;
 
@@ -58,7 +54,7 @@ static void openssl_doing(struct ww_work_seen *s, const char *line)
 	if (blocks) {
 		const char *q = blocks;
 
-		while (q > line && digit(q[-1]))
+		while (q > line && ww_is_digit(q[-1]))
 			q--;
 		size = whole(q, &n);
 		p = blocks + 13;
@@ -110,7 +106,7 @@ static bool openssl_row(const char *line)
 {
 	size_t n = strlen(line);
 
-	return n > 2 && *line != ' ' && line[n - 1] == 'k' && digit(line[n - 2]) &&
+	return n > 2 && *line != ' ' && line[n - 1] == 'k' && ww_is_digit(line[n - 2]) &&
 	       strchr(line, ' ');
 }
 
@@ -164,7 +160,7 @@ static void hdparm(struct ww_work_seen *s, const char *line)
 static bool dd_records(const char *line)
 {
 	for (const char *p = line; *p; p++)
-		if (*p == '+' && p > line && digit(p[-1]) && digit(p[1]))
+		if (*p == '+' && p > line && ww_is_digit(p[-1]) && ww_is_digit(p[1]))
 			return true;
 	return false;
 }
@@ -180,7 +176,7 @@ static void dd(struct ww_work_seen *s, const char *line)
 		s->armed = true;
 		return;
 	}
-	while (*p && !digit(*p))
+	while (*p && !ww_is_digit(*p))
 		p++;
 	v = whole(p, &n);
 	/* A record that was cut ("1 truncated record") comes before it. */

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool separator(char c)
 {
 	return c == '.' || c == ',' || c == '\'';
@@ -33,11 +28,11 @@ static struct shape look(const char *p, size_t n)
 	size_t group = 0;
 
 	for (; s.n < n; s.n++) {
-		if (digit(p[s.n])) {
+		if (ww_is_digit(p[s.n])) {
 			group++;
 			continue;
 		}
-		if (!separator(p[s.n]) || group == 0 || s.n + 1 == n || !digit(p[s.n + 1]))
+		if (!separator(p[s.n]) || group == 0 || s.n + 1 == n || !ww_is_digit(p[s.n + 1]))
 			break;
 		if (s.seps == 0)
 			s.lead = group;
@@ -79,9 +74,9 @@ static size_t exponent(const char *p, size_t n)
 		return 0;
 	if (p[i] == '+' || p[i] == '-')
 		i++;
-	if (i >= n || !digit(p[i]))
+	if (i >= n || !ww_is_digit(p[i]))
 		return 0;
-	while (i < n && digit(p[i]))
+	while (i < n && ww_is_digit(p[i]))
 		i++;
 	return i;
 }
@@ -99,11 +94,11 @@ int ww_work_number(const char *p, size_t n, enum ww_work_number form, double *va
 	if (point < 0)
 		return -1;
 	for (size_t i = 0; i < s.n; i++) {
-		if (digit(p[i]))
+		if (ww_is_digit(p[i]))
 			buf[k++] = p[i];
 		else if (i == (size_t)point)
 			buf[k++] = '.';
-		decimals += digit(p[i]) && i > (size_t)point;
+		decimals += ww_is_digit(p[i]) && i > (size_t)point;
 	}
 	memcpy(buf + k, p + s.n, e);
 	buf[k + e] = '\0';

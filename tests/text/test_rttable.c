@@ -161,6 +161,8 @@ static void test_quantities(void **state)
 	quantity("80%+-5%", 80, 5, "%");
 	quantity("35VA", 35, 0, "VA");
 	quantity("24,5 Ah", 24.5, 0, "Ah");
+	quantity("1.234,5 Ah", 1234.5, 0, "Ah");
+	quantity("1,234.5 Ah", 1234.5, 0, "Ah");
 	quantity("-5\xc2\xb0"
 		 "C",
 		 -5, 0,
@@ -168,6 +170,7 @@ static void test_quantities(void **state)
 		 "C");
 	no_quantity("");
 	no_quantity("W");
+	no_quantity("+-5");
 	no_quantity("25W+-");
 	no_quantity("25W+-x");
 	no_quantity("25W+--1");
