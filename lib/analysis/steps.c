@@ -169,8 +169,10 @@ int ww_steps_find(const struct ww_step_input *in, struct ww_step_result *out, st
 		rc = settle(&d, bound, &bounds);
 	if (rc == 0 && ww_step_together(&d, in->marker, in->markers, bound, &bounds))
 		rc = ww_step_prune(&d, bound, &bounds);
-	if (rc == 0)
+	if (rc == 0) {
+		ww_step_bends(&d, in->marker, in->markers, bound, &bounds);
 		rc = ww_step_results(&d, bound, bounds, out);
+	}
 	if (rc < 0) {
 		ww_fail_nomem(err);
 		goto out;

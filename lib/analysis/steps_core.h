@@ -132,6 +132,10 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 bool ww_step_together(struct ww_step_data *d, const double *marker, size_t markers,
 		      struct ww_step_bound *bound, size_t *bounds);
 
+/* step_bend.c: a change that is the late settling of the one before it is no change. */
+void ww_step_bends(struct ww_step_data *d, const double *marker, size_t markers,
+		   struct ww_step_bound *bound, size_t *bounds);
+
 /* step_level.c: the shape that [from, to) has. */
 void ww_step_fit(const struct ww_step_data *d, size_t from, size_t to, struct ww_step_fit *fit);
 /* Without the covariance of an exponential, which takes time. */

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define N 1200
+#define N 4000
 
 static struct {
 	double t[N], v[N];
@@ -384,15 +384,70 @@ static void fast_levels(void **state)
 	ww_steps_clear(&x.r);
 }
 
+/* A compressor: 90 W for a while, then down to 75 W with 300 s, which is one start. */
+static void settles_late(void **state)
+{
+	static const double mark[] = {300};
+
+	(void)state;
+	for (size_t marks = 0; marks < 2; marks++) {
+		begin(2000, 0);
+		add(200, 2000, 75);
+		for (size_t i = 200; i < 2000; i++)
+			x.v[i] += 15 * (i < 300 ? 1 : exp(-((double)i - 300) / 300));
+		x.in.marker = mark;
+		x.in.markers = marks;
+		find(0.5, 1);
+		/* Unless somebody says that there are two. */
+		assert_int_equal(x.r.events, 1 + marks);
+		if (marks == 0) {
+			near(x.r.event[0].delta, 75, 3 * x.r.event[0].u);
+			assert_true(x.r.event[0].settled > 600);
+		} else {
+			near(x.r.event[0].delta, 90, 3 * x.r.event[0].u);
+			near(x.r.event[1].delta, -15, 3 * x.r.event[1].u);
+		}
+		near(x.r.event[0].t_hi, 200, 2);
+		ww_steps_clear(&x.r);
+	}
+	/* A jump is a change, whatever settles after it. */
+	begin(2000, 0);
+	add(200, 2000, 75);
+	for (size_t i = 200; i < 2000; i++)
+		x.v[i] += 15 * (i < 300 ? 1 : 0.6 * exp(-((double)i - 300) / 300));
+	find(0.5, 1);
+	assert_int_equal(x.r.events, 2);
+	ww_steps_clear(&x.r);
+}
+
+/* Late in a long trace sums of squares of the time are large: a short level is still seen. */
+static void late_in_long(void **state)
+{
+	size_t n = 4000;
+
+	(void)state;
+	begin(n, 20);
+	for (size_t i = 0; i < n; i++)
+		x.t[i] += 3e8 * (i >= 100);
+	for (size_t i = 2000; i < n; i++)
+		x.v[i] += 10 + 30 * exp(-((double)i - 2000) / 40);
+	find(0.1, 0);
+	assert_int_equal(x.r.events, 1);
+	near(x.r.event[0].delta, 10, 3 * x.r.event[0].u);
+	near(x.r.level[1].settling_s, 40, 0.5);
+	ww_steps_clear(&x.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quantiser),   cmocka_unit_test(penalty),
-		cmocka_unit_test(correlated),  cmocka_unit_test(finds_correlation),
-		cmocka_unit_test(plug),	       cmocka_unit_test(inrush),
-		cmocka_unit_test(passing),     cmocka_unit_test(together),
-		cmocka_unit_test(covariance),  cmocka_unit_test(noisy_level),
-		cmocka_unit_test(unresolved),  cmocka_unit_test(known_in_drift),
+		cmocka_unit_test(quantiser),	cmocka_unit_test(penalty),
+		cmocka_unit_test(correlated),	cmocka_unit_test(finds_correlation),
+		cmocka_unit_test(plug),		cmocka_unit_test(inrush),
+		cmocka_unit_test(passing),	cmocka_unit_test(together),
+		cmocka_unit_test(covariance),	cmocka_unit_test(noisy_level),
+		cmocka_unit_test(unresolved),	cmocka_unit_test(known_in_drift),
+		cmocka_unit_test(settles_late), cmocka_unit_test(late_in_long),
 		cmocka_unit_test(fast_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
