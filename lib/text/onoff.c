@@ -145,8 +145,10 @@ int ww_onoff_device(struct ww_onoff *o, const char *name, size_t n, struct ww_er
 	return (int)o->devices++;
 }
 
-static const char *const off_words[] = {"off", "0", "unplugged", "out", "none", NULL};
-static const char *const on_words[] = {"on", "1", "plugged in", "plugged", "in", NULL};
+static const char *const off_words[] = {"off", "0", "unplugged", "out", "none",
+					"no",  "n", "false",	 "-",	NULL};
+static const char *const on_words[] = {"on",  "1", "plugged in", "plugged", "in",
+				       "yes", "y", "true",	 "x",	    NULL};
 
 int ww_onoff_state(struct ww_onoff *o, size_t device, const char *name, size_t n,
 		   struct ww_error *err)
@@ -289,6 +291,11 @@ static int apply(struct ww_onoff *o, const struct change *c, const char *where, 
 
 	if (c->name.n == 0)
 		return ww_fail(err, -EINVAL, "%s: a change without the name of a device", where);
+	if (c->sign == 0 && c->state.n == 0)
+		return ww_fail(err, -EINVAL,
+			       "%s: '%.*s=' names no state: write %.*s=off or %.*s=standby", where,
+			       (int)c->name.n, c->name.p, (int)c->name.n, c->name.p, (int)c->name.n,
+			       c->name.p);
 	if (off && (i < 0 || !o->device[i].now))
 		was = ww_onoff_was_on(o, c->name.p, c->name.n, where, err);
 	if (was < 0)

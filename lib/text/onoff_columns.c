@@ -99,8 +99,12 @@ bool ww_onoff_is_bit(const struct ww_field *f)
 /* A state in form B other than a word of one's own. */
 static bool is_state(const struct ww_field *f)
 {
-	return ww_onoff_is_bit(f) || f->n == 0 || ww_field_is(f, "on") || ww_field_is(f, "off") ||
-	       ww_field_is(f, "x") || ww_field_is(f, "-");
+	static const char *const word[] = {"on", "off", "x", "-", "yes", "no", "true", "false"};
+
+	for (size_t i = 0; i < WW_COUNTOF(word); i++)
+		if (ww_field_is(f, word[i]))
+			return true;
+	return ww_onoff_is_bit(f) || f->n == 0;
 }
 
 /* A first line that names the columns: no number in it, and no change. */
@@ -120,35 +124,64 @@ bool ww_onoff_is_header(const struct ww_field *f, size_t n)
 	       !ww_field_is(&f[0], "all off");
 }
 
+/* Volts, amperes, VA and power factors. */
+static bool is_figure(enum column k)
+{
+	return k == C_VA || k == C_PF || k == C_V || k == C_A;
+}
+
+/* The column of readings. @return its index, -EINVAL */
+static int find_watts(struct ww_onoff_parse *t, const struct ww_field *f, size_t n)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (t->kind[i] == C_WATTS && found >= 0)
+			return ww_onoff_bad(t, "is a second column of watts", &f[i],
+					    "name it otherwise");
+		found = t->kind[i] == C_WATTS ? (int)i : found;
+	}
+	if (found >= 0)
+		return found;
+	for (size_t i = n; i-- > 0;) {
+		if (t->kind[i] == C_PASS || t->kind[i] == C_TIME)
+			continue;
+		if (is_figure(t->kind[i]))
+			return ww_onoff_bad(t, "is not watts, and no column is", &f[i],
+					    "watts do not follow from it: name a column W");
+		return (int)i; /* "step; Ablesung": what it is called in any language */
+	}
+	return (int)n - 1;
+}
+
 int ww_onoff_header(struct ww_onoff_parse *t, const struct ww_field *f, size_t n)
 {
 	static const enum column after[] = {C_VA, C_PF, C_V, C_A};
-	size_t first = n, named = 0;
+	size_t named = 0, first;
+	int watts;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		t->kind[i] = head_kind(&f[i], &t->scale[i]);
-		if (t->kind[i] == C_WATTS && first == n)
-			first = i;
-		else if (t->kind[i] == C_WATTS)
-			return ww_onoff_bad(t, "is a second column of watts", &f[i],
-					    "name it otherwise");
-	}
-	if (first == n)
-		first = n - 1; /* "step; Ablesung": what it is called in any language */
+	watts = find_watts(t, f, n);
+	if (watts < 0)
+		return watts;
+	first = t->watts = (size_t)watts;
 	t->kind[first] = C_WATTS;
-	t->watts = first;
 	for (size_t i = 0; i < first; i++) {
 		/* A device may be called "A" or "p": only behind the watts are they figures. */
-		if (t->kind[i] != C_TIME && t->kind[i] != C_PASS)
+		if (t->kind[i] != C_TIME && t->kind[i] != C_PASS &&
+		    !(is_figure(t->kind[i]) && f[i].n > 1))
 			t->kind[i] = C_DEVICE;
 		named += t->kind[i] == C_DEVICE;
 	}
-	for (size_t i = first + 1, k = 0; i < n; i++) {
-		if (t->kind[i] == C_DEVICE)
+	/* Where the watts come first, what was on stands behind them. */
+	for (size_t i = first + 1, k = 0, before = named; i < n; i++) {
+		if (t->kind[i] == C_DEVICE && before > 0)
 			t->kind[i] = f[i].n || k >= 4 ? C_PASS : after[k++];
+		named += t->kind[i] == C_DEVICE;
 	}
 	if (named == 0)
-		return ww_onoff_bad(t, "has no column before it that says what was on", &f[first],
+		return ww_onoff_bad(t, "has no column beside it that says what was on", &f[first],
 				    "");
 	t->headed = true;
 	t->columns = n;
@@ -161,12 +194,12 @@ int ww_onoff_header(struct ww_onoff_parse *t, const struct ww_field *f, size_t n
 int ww_onoff_first(struct ww_onoff_parse *t, const struct ww_field *f, size_t n)
 {
 	t->known = true;
-	for (size_t i = 0; i < t->watts; i++) {
+	for (size_t i = 0; i < t->columns; i++) {
 		if (t->kind[i] != C_DEVICE)
 			continue;
 		t->form_b = t->form_b || (i < n && is_state(&f[i]) && f[i].n);
 	}
-	for (size_t i = 0; t->form_b && i < t->watts; i++) {
+	for (size_t i = 0; t->form_b && i < t->columns; i++) {
 		const struct ww_field *h = &t->head[i];
 
 		if (t->kind[i] != C_DEVICE)

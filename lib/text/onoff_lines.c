@@ -121,7 +121,8 @@ static size_t split_last(const char *p, size_t n, struct ww_field *f)
 	f[0] = (struct ww_field){p, found, false};
 	if (found == n)
 		return 1;
-	while (f[0].n && is_blank(p[f[0].n - 1]))
+	/* Some lines may have a comma there, and others none. */
+	while (f[0].n && (is_blank(p[f[0].n - 1]) || strchr(",;|", p[f[0].n - 1])))
 		f[0].n--;
 	f[1] = (struct ww_field){p + found, n - found, false};
 	return 2;

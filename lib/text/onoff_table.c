@@ -160,15 +160,16 @@ static int read_row(struct ww_onoff_parse *t, const struct ww_field *f, size_t n
 
 static int set_states(struct ww_onoff_parse *t, const struct ww_field *f, size_t n)
 {
-	for (size_t i = 0; i < t->watts; i++) {
+	if (t->headed && n <= t->watts)
+		return ww_fail(t->err, -EINVAL, "%s:%zu: %zu column%s; the header has %zu", t->name,
+			       t->line, n, n == 1 ? "" : "s", t->columns);
+	for (size_t i = 0; i < FIELDS; i++) {
 		int state;
 
 		if (t->device[i] < 0)
 			continue;
-		if (i >= n || ww_field_is(&f[i], "-"))
+		if (i >= n)
 			state = 0;
-		else if (ww_field_is(&f[i], "x"))
-			state = ww_onoff_state(t->o, (size_t)t->device[i], "on", 2, t->err);
 		else if (ww_onoff_is_number(&f[i]) && !ww_onoff_is_bit(&f[i]))
 			return ww_onoff_bad(t, "is neither 0 nor 1", &f[i],
 					    "write on, off or the name of a state");
@@ -207,6 +208,22 @@ static int change(struct ww_onoff_parse *t, const struct ww_field *f)
 	return rc < 0 ? rc : 0;
 }
 
+/* "+disk 2" alone between commas is a name, or a reading without its comma. */
+static int one_field(struct ww_onoff_parse *t, const struct ww_field *f)
+{
+	struct ww_onoff_number number;
+
+	for (size_t i = 1; !f->quoted && i < f->n; i++)
+		if ((f->p[i - 1] == ' ' || f->p[i - 1] == '\t') &&
+		    ww_onoff_number(f->p + i, f->n - i, "W", 1, &number) == 1)
+			return ww_fail(t->err, -EINVAL,
+				       "%s:%zu: '%.*s' may be a name, or end with a reading; put "
+				       "'%c' before the reading, or behind the name",
+				       t->name, t->line, f->n < 60 ? (int)f->n : 60, f->p,
+				       t->dialect.sep);
+	return 0;
+}
+
 static int take_line(struct ww_onoff_parse *t, const struct ww_field *f, size_t n)
 {
 	struct ww_field none = {f[0].p + f[0].n, 0, false};
@@ -221,9 +238,11 @@ static int take_line(struct ww_onoff_parse *t, const struct ww_field *f, size_t 
 	} else {
 		size_t what = 0;
 
-		while (t->headed && what < t->watts && t->kind[what] != C_DEVICE)
+		while (t->headed && what < t->columns && t->kind[what] != C_DEVICE)
 			what++;
-		rc = change(t, what < n ? &f[what] : &none);
+		rc = n == 1 && !t->by_blank ? one_field(t, &f[0]) : 0;
+		if (rc == 0)
+			rc = change(t, what < n ? &f[what] : &none);
 		if (rc == 0 && n == 1 && t->by_blank && n <= t->watts)
 			return ww_onoff_bad(t, "has no reading in W at its end", &f[0],
 					    "write '+box, 13'");
@@ -274,6 +293,10 @@ int ww_onoff_table(struct ww_onoff *o, const char *name, const char *text, size_
 	rc = take_lines(&t, text + bom, n - bom);
 	if (rc >= 0)
 		rc = ww_onoff_end(o, err);
+	/* A column of nothing but 0 is a device too, of which nothing was read. */
+	for (size_t i = 0; rc >= 0 && i < o->devices; i++)
+		if (o->device[i].states == 0)
+			rc = ww_onoff_state(o, i, "on", 2, err);
 	if (rc < 0)
 		return rc;
 	if (o->readings == before)

@@ -262,6 +262,52 @@ static void test_unplugged(void **state)
 	REFUSED("+a, 5\nall off, 1\n-b, 1\n", "t:3: 'b' goes out but was never in; known: a");
 }
 
+/* Columns in any order; what is no reading in W is told by the header's line. */
+static void test_headers(void **state)
+{
+	(void)state;
+	OK("W,box,monitor\n1,0,0\n13,1,0\n40.5,1,1\n");
+	assert_int_equal(o.devices, 2);
+	row(2, "11", 40.5);
+	OK("W;change\n1;all off\n13;+box\n");
+	row(1, "1", 13);
+	OK("box,mon,VA,W\n0,0,3,1\n1,0,20,13\n");
+	assert_int_equal(o.devices, 2);
+	row(1, "10", 13);
+	NEAR(o.reading[1].va, 20);
+	OK("A,B,total\n0,0,1\n1,0,13\n");
+	assert_string_equal(o.device[0].name, "A");
+	OK("a,b,W\nyes,no,1\ntrue,x,3\n-,false,1\n");
+	row(0, "10", 1);
+	row(1, "11", 3);
+	row(2, "00", 1);
+	assert_int_equal(o.device[0].states, 1);
+	/* Never on, but a device. */
+	OK("d0,d1,W\n0,0,1\n0,1,48.5\n");
+	assert_int_equal(o.devices, 2);
+	assert_int_equal(o.device[0].states, 1);
+	/* One comma forgotten. */
+	OK("all unplugged, 1\n+box 13\n");
+	assert_int_equal(o.devices, 1);
+	row(0, "0", 1);
+	row(1, "1", 13);
+	REFUSED("box,monitor,VA\n0,0,1\n1,0,13\n",
+		"t:1: 'VA' is not watts, and no column is; watts do not follow from it: name a "
+		"column W");
+	REFUSED("change,V\nall unplugged,230\n+box,231\n",
+		"t:1: 'V' is not watts, and no column is; watts do not follow from it: name a "
+		"column W");
+	REFUSED("change,Current (mA),note\n+box,231,x\n",
+		"t:1: 'Current (mA)' is not watts, and no column is; watts do not follow from it: "
+		"name a column W");
+	REFUSED("all unplugged, 1\n+box 13\n+lamp, 20\n",
+		"t:2: '+box 13' may be a name, or end with a reading; put ',' before the reading, "
+		"or behind the name");
+	REFUSED("monitor=, 13\n",
+		"t:1: 'monitor=' names no state: write monitor=off or monitor=standby");
+	REFUSED("box,monitor,W\n0,0,1\n1,13\n", "t:3: 2 columns; the header has 3");
+}
+
 static void test_binary(void **state)
 {
 	static const char text[] = "+box, 13\n+a\0b, 14\n";
@@ -287,7 +333,7 @@ int main(void)
 		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_names),
 		cmocka_unit_test(test_register),  cmocka_unit_test(test_many),
 		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_unplugged),
+		cmocka_unit_test(test_unplugged), cmocka_unit_test(test_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
