@@ -93,19 +93,6 @@ static int read_spec(const char *text, struct ww_attribute_options *o)
 				text);
 }
 
-/* A recorded trace may be compared with a typed table, and the other way round. */
-static bool is_trace(const char *path)
-{
-	FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
-	char head[16] = "";
-	bool yes = f && fread(head, 1, sizeof(head), f) == sizeof(head) &&
-		   memcmp(head, "SQLite format 3", sizeof(head)) == 0;
-
-	if (f)
-		fclose(f);
-	return yes;
-}
-
 static int read_file(struct ww_attribute *a, int set, const char *path, bool table)
 {
 	struct ww_error err = {0};
@@ -122,7 +109,7 @@ static int read_file(struct ww_attribute *a, int set, const char *path, bool tab
 		return rc;
 	}
 	rc = tool_slurp(path, &text, &n);
-	if (rc == 0 && is_trace(path)) {
+	if (rc == 0 && tool_is_trace(path)) {
 		tool_say("%s: this is a trace, not a table: give it without --table", path);
 		rc = TOOL_FAILED;
 	}
@@ -166,7 +153,8 @@ static int attribute(struct choice *c, char **files, int n)
 		rc = read_file(a, WW_SET_NOW, files[i], false);
 	if (rc == 0 && c->against)
 		rc = read_file(a, WW_SET_BEFORE, c->against,
-			       c->tables > 0 && !is_trace(c->against));
+			       /* A recorded trace may be compared with a typed table. */
+			       c->tables > 0 && !tool_is_trace(c->against));
 	if (rc == 0 &&
 	    (ww_attribute_solve(a, &err) < 0 || ww_attribute_report(a, c->form, &text, &err) < 0))
 		rc = tool_fail(&err);

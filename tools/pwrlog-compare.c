@@ -57,25 +57,6 @@ static void usage(FILE *f)
 	      f);
 }
 
-/* A trace has bytes that no text has, or is a stream that begins with its own name. */
-static bool is_trace(const char *path)
-{
-	char head[4096];
-	size_t n;
-	FILE *f;
-
-	if (strcmp(path, "-") == 0)
-		return false;
-	f = fopen(path, "rb");
-	if (!f)
-		return false;
-	n = fread(head, 1, sizeof(head) - 1, f);
-	fclose(f);
-	head[n] = '\0';
-	return memchr(head, '\0', n) != NULL ||
-	       (*head == '{' && strstr(head, "wakewatt") != NULL && !strstr(head, "\"results\""));
-}
-
 static int open_runs(struct input *in, const struct options *opt)
 {
 	struct ww_runs_options o = {.size = sizeof(o), .channel = opt->channel};
@@ -257,7 +238,7 @@ static int compare(struct input *in, size_t n, const struct options *opt)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
-		bool trace = is_trace(in[i].path);
+		bool trace = tool_is_trace(in[i].path);
 
 		traces += trace;
 		rc = trace ? open_runs(&in[i], opt) : open_numbers(&in[i], opt);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST (16u << 20)
+#define MOST ((size_t)256 << 20)
 
 int tool_slurp(const char *path, char **text, size_t *n)
 {
@@ -35,7 +35,7 @@ int tool_slurp(const char *path, char **text, size_t *n)
 	} while (got > 0 && *n <= MOST);
 	if (ferror(f) || !p || *n > MOST) {
 		tool_say("%s: %s", path,
-			 *n > MOST ? "more than 16 MiB: this is no table"
+			 *n > MOST ? "more than 256 MiB: this is no table"
 				   : strerror(errno ? errno : EIO));
 		free(p);
 		if (!in)
@@ -47,6 +47,24 @@ int tool_slurp(const char *path, char **text, size_t *n)
 	p[*n] = '\0';
 	*text = p;
 	return TOOL_OK;
+}
+
+bool tool_is_trace(const char *path)
+{
+	char head[4096];
+	size_t n;
+	FILE *f;
+
+	if (strcmp(path, "-") == 0)
+		return false;
+	f = fopen(path, "rb");
+	if (!f)
+		return false;
+	n = fread(head, 1, sizeof(head) - 1, f);
+	fclose(f);
+	head[n] = '\0';
+	return memchr(head, '\0', n) != NULL ||
+	       (*head == '{' && strstr(head, "wakewatt") != NULL && !strstr(head, "\"results\""));
 }
 
 static const char *skip(const char *p)

@@ -6,10 +6,15 @@
 #include "common.h"
 
 /*
- * A text file, "-" for standard input, at most 16 MiB; malloc'ed, with a NUL behind it.
+ * A text file, "-" for standard input, at most 256 MiB; malloc'ed, with a NUL behind it.
  * @return TOOL_OK, or TOOL_FAILED after it has said why
  */
 int tool_slurp(const char *path, char **text, size_t *n);
+/*
+ * Is the file a trace and no table? One has bytes that no text has, or is a stream that
+ * begins with its own name.
+ */
+bool tool_is_trace(const char *path);
 
 /*
  * "1", "1±0.1", "1 W +- 0.1 W": *u is half of what stands behind the sign (k = 2), 0 where

@@ -2,14 +2,13 @@
 /* pwrlog suspend-model: what suspending in idle gaps saves, and what it costs. */
 #include "common.h"
 #include "pwrlog.h"
+#include "pwrlog-slurp.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEXT_MAX ((size_t)256 << 20)
 
 static const char help[] =
 	"usage: pwrlog suspend-model [options] [TRACE]\n"
@@ -82,55 +81,17 @@ static bool number(const char *option, const char *text, double *v)
 
 /* ---- gaps ---- */
 
-static char *read_all(FILE *f, size_t *n)
-{
-	size_t cap = 1 << 16;
-	char *text = malloc(cap);
-
-	*n = 0;
-	while (text) {
-		size_t got = fread(text + *n, 1, cap - *n, f);
-		char *more;
-
-		*n += got;
-		if (got == 0)
-			return text;
-		if (*n < cap)
-			continue;
-		more = cap < TEXT_MAX ? realloc(text, 2 * cap) : NULL;
-		if (!more)
-			break;
-		text = more;
-		cap *= 2;
-	}
-	free(text);
-	return NULL;
-}
-
 static int read_list(struct job *j)
 {
-	bool stdin_ = strcmp(j->gaps, "-") == 0;
-	const char *name = stdin_ ? "standard input" : j->gaps;
-	FILE *f = stdin_ ? stdin : fopen(j->gaps, "r");
+	const char *name = strcmp(j->gaps, "-") == 0 ? "standard input" : j->gaps;
 	struct ww_error err = {0};
-	size_t n = 0;
-	char *text;
+	char *text = NULL;
+	size_t n;
 	int64_t got;
-	bool bad;
+	int rc = tool_slurp(j->gaps, &text, &n);
 
-	if (!f) {
-		tool_say("%s: %s", j->gaps, strerror(errno));
-		return TOOL_FAILED;
-	}
-	text = read_all(f, &n);
-	bad = ferror(f) || !text;
-	if (!stdin_)
-		fclose(f);
-	if (bad) {
-		tool_say("%s: cannot be read", name);
-		free(text);
-		return TOOL_FAILED;
-	}
+	if (rc)
+		return rc;
 	got = ww_gaps_parse(name, text, n, &j->list, &err);
 	free(text);
 	if (got < 0)

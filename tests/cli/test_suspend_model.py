@@ -140,7 +140,7 @@ class SuspendModel(Case):
                 ((*OLPC, "--gaps", "exponential:-1"), 2, "above 0 s"),
                 ((*OLPC, "--gaps", gaps), 1, "g:3:1: 'three' is not an idle gap"),
                 ((*OLPC, "--gaps", self.path("none")), 1, "none: No such file"),
-                ((*OLPC, "--gaps", self.dir), 1, "cannot be read"),
+                ((*OLPC, "--gaps", self.dir), 1, "Is a directory"),
                 ((*OLPC, "--gaps", "-"), 1, "no idle gap in it"),
                 ((*OLPC, "--timeout", "0"), 2, "above 0"),
                 ((*OLPC, "--transition-energy", "1"), 2, "exclude each other"),
