@@ -110,6 +110,36 @@ static double shape(const double *v, size_t from, size_t blocks, size_t block, d
 }
 
 /*
+ * By how much the swing moves on, as variance, from where the shape was taken to where it
+ * is used: cycles that are no whole number of readings.
+ */
+static double moves(const double *v, size_t from, size_t block, double s2)
+{
+	double ss = 0;
+
+	for (size_t i = from; i < from + block; i++) {
+		const double *last = v + i + (SHAPED - 2) * block;
+
+		ss += pow((v[i] + v[i + block] - last[0] - last[block]) / 2, 2) / (double)block;
+	}
+	return ss > s2 ? (ss - s2) * pow((SHAPED + 2 * NEAR) / 2.0 / (SHAPED - 2), 2) : 0;
+}
+
+/*
+ * What the sums of least squares may be off by: they are those of noise, and of a swing
+ * that both shapes miss, which cancels over each of its cycles.
+ */
+static double slack(double s2, double moved, const double *before, const double *after,
+		    size_t block, double cycle)
+{
+	double dd = 0;
+
+	for (size_t i = 0; i < block; i++)
+		dd += pow(before[i] - after[i], 2) / (double)block;
+	return PLACE * s2 + 4 * sqrt(2 * moved * dd) * cycle / PI;
+}
+
+/*
  * Where the readings stop following the swing before the change and follow the one
  * after it: the place of least squares, and those hardly worse (as in step_result.c).
  */
@@ -117,7 +147,7 @@ void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in
 		    struct ww_step_event *e)
 {
 	size_t block = d->block, from, to, best, lo, hi;
-	double before[MOST_BLOCK], after[MOST_BLOCK], s2, sum = 0, least = 0;
+	double before[MOST_BLOCK], after[MOST_BLOCK], s2, sum = 0, least = 0, most;
 	double sums[2 * NEAR * MOST_BLOCK + 1];
 
 	if (block > MOST_BLOCK || e->i < (SHAPED + NEAR) * block ||
@@ -131,6 +161,9 @@ void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in
 	s2 = (shape(in->v, from - SHAPED * block, SHAPED, block, before) +
 	      shape(in->v, to, SHAPED, block, after)) /
 	     2;
+	most = slack(s2,
+		     moves(in->v, from - SHAPED * block, block, s2) + moves(in->v, to, block, s2),
+		     before, after, block, 1 / (2 * d->mains_hz * d->period / (double)block));
 	best = from;
 	sums[0] = 0;
 	for (size_t i = from; i < to; i++) {
@@ -146,9 +179,9 @@ void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in
 	}
 	lo = 0;
 	hi = to - from;
-	while (sums[lo] > least + PLACE * s2)
+	while (sums[lo] > least + most)
 		lo++;
-	while (sums[hi] > least + PLACE * s2)
+	while (sums[hi] > least + most)
 		hi--;
 	/* At an end of what was looked at nothing is known. */
 	if (lo == 0 || hi == to - from)
