@@ -19,6 +19,7 @@ struct reader {
 	size_t power;			      /* column of volts times amperes */
 	struct ww_field label[WW_CSV_FIELDS]; /* of the row before; lent from the file */
 	struct ww_odd odd[WW_CSV_FIELDS];
+	size_t cpus;	   /* rows that are of one CPU only */
 	size_t unlabelled; /* beyond the most labels */
 	size_t again;	   /* lines that repeat the header */
 	bool zone_known, zoned;
@@ -290,6 +291,23 @@ static int take_mark(struct reader *r, bool *taken, struct ww_error *err)
 	return rc;
 }
 
+/* A row of turbostat that is not about all of the machine. */
+static bool of_one_cpu(struct reader *r, const char *line, size_t len)
+{
+	size_t n = ww_csv_split(&r->p->dialect, line, len, r->f, WW_CSV_FIELDS);
+	const struct ww_field *f = &r->f[r->p->summary - 1];
+
+	if (n < r->p->summary || f->n == 0)
+		return false;
+	if (ww_field_is(f, "CPU"))
+		r->again++;
+	else if (*f->p >= '0' && *f->p <= '9')
+		r->cpus++;
+	else
+		return false;
+	return true;
+}
+
 static int take_row(struct reader *r, const char *line, size_t len, bool last, struct ww_error *err)
 {
 	size_t bad = r->im->bad;
@@ -303,6 +321,8 @@ static int take_row(struct reader *r, const char *line, size_t len, bool last, s
 	}
 	if (mark || rc < 0)
 		return rc;
+	if (r->p->summary && of_one_cpu(r, line, len))
+		return 0;
 	if (!is_row(r, line, len, last))
 		return r->cut ? 0 : ww_table_break(table_of(r), 1, "line that cannot be read", err);
 	if (!row_time(r, &ns)) {
@@ -338,6 +358,11 @@ static int check_rows(struct reader *r, struct ww_error *err)
 	if (r->again)
 		ww_note(&im->notes, "the header comes again %zu time%s", r->again,
 			r->again == 1 ? "" : "s");
+	if (r->cpus)
+		ww_note(&im->notes,
+			"%zu rows of single CPUs are passed over: the row of all of "
+			"them is the machine's",
+			r->cpus);
 	if (r->unlabelled)
 		ww_note(&im->notes, "only the first %d labels are taken: %zu more are left out",
 			LABELS_MOST, r->unlabelled);

@@ -36,6 +36,7 @@ struct ww_plan {
 	int time_exponent, time_seconds;
 	const char *notes; /* of the source */
 	int64_t window_ns;
+	size_t summary;	    /* turbostat: 1 + the column that is "-" where a row is of all CPUs */
 	bool pmt_marks;	    /* lines 'M SECONDS "TEXT"' among the rows */
 	bool dc_power;	    /* a channel volts * amperes is added */
 	size_t volts, amps; /* fields of these */
@@ -51,6 +52,7 @@ struct ww_head {
 	size_t lines;
 	const char *comment; /* the last one before these */
 	size_t comment_n;
+	double rate_hz; /* that a comment tells as "Samplerate: 1 kHz"; 0: none does */
 };
 
 /* header.c */
@@ -80,6 +82,16 @@ struct ww_odd {
 	struct ww_field cell; /* the first, lent */
 	size_t line;
 };
+
+/* known.c: plans of formats that are known */
+/* The first lines of a text that are whole and not empty. */
+bool ww_sample_line(const char **text, size_t *n, const char **line, size_t *len);
+struct ww_plan *ww_known_new(char sep, size_t fields, struct ww_error *err);
+/* heading: quantity and unit, as a header would say it; name: of the channel, NULL the usual one */
+void ww_known_set(struct ww_plan *p, size_t i, int role, const char *heading, const char *name,
+		  int semantics);
+/* Reads by p, and frees it. */
+int ww_known_run(struct ww_import *im, struct ww_plan *p, struct ww_error *err);
 
 /* rows.c: how many readings are missing, and why */
 void ww_rows_cells(struct ww_import *im, const struct ww_table *t);

@@ -2,6 +2,36 @@
 /* Where a table begins, and what its header says. */
 #include "import/csv.h"
 
+/* "; Samplerate: 1 kHz" of sigrok; `known` where this line tells none. */
+static double rate_of(const char *line, size_t n, double known)
+{
+	static const struct {
+		const char *unit;
+		double hz;
+	} units[] = {{"hz", 1}, {"khz", 1e3}, {"mhz", 1e6}, {"ghz", 1e9}};
+	static const char key[] = "samplerate:";
+	struct ww_field f[8];
+	const struct ww_csv blank = {' ', false};
+	size_t have = ww_csv_split(&blank, line, n, f, WW_COUNTOF(f));
+	struct ww_num v;
+
+	for (size_t i = 0; i + 1 < have && i + 1 < WW_COUNTOF(f); i++) {
+		struct ww_field unit = i + 2 < have && i + 2 < WW_COUNTOF(f)
+					       ? f[i + 2]
+					       : (struct ww_field){"", 0, false};
+
+		if (!ww_field_is(&f[i], key) ||
+		    ww_num_read(f[i + 1].p, f[i + 1].n, false, &v) != WW_NUM_OK || v.value <= 0)
+			continue;
+		if (v.unit_n)
+			unit = (struct ww_field){v.unit, v.unit_n, false};
+		for (size_t u = 0; u < WW_COUNTOF(units); u++)
+			if (ww_field_is(&unit, units[u].unit) && v.value * units[u].hz <= 1e9)
+				return v.value * units[u].hz;
+	}
+	return known;
+}
+
 void ww_head_read(struct ww_import *im, struct ww_head *h)
 {
 	struct ww_lines l = ww_import_lines(im);
@@ -18,6 +48,7 @@ void ww_head_read(struct ww_import *im, struct ww_head *h)
 		} else if (h->lines == 0 && len > 1) {
 			h->comment = l.p;
 			h->comment_n = len;
+			h->rate_hz = rate_of(l.p, len, h->rate_hz);
 		}
 		l.p += used;
 		l.left -= used;

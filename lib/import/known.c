@@ -6,8 +6,7 @@
 
 #define SAMPLE_LINES 64
 
-/* The first lines of a text that are whole and not empty. */
-static bool next_line(const char **text, size_t *n, const char **line, size_t *len)
+bool ww_sample_line(const char **text, size_t *n, const char **line, size_t *len)
 {
 	while (*n > 0) {
 		size_t used = ww_csv_line(*text, *n, len);
@@ -21,8 +20,8 @@ static bool next_line(const char **text, size_t *n, const char **line, size_t *l
 	return false;
 }
 
-static void plan_column(struct ww_plan *p, size_t i, int role, const char *heading,
-			const char *name, int semantics)
+void ww_known_set(struct ww_plan *p, size_t i, int role, const char *heading, const char *name,
+		  int semantics)
 {
 	struct ww_plan_column *c = &p->col[i];
 
@@ -38,7 +37,7 @@ static void plan_column(struct ww_plan *p, size_t i, int role, const char *headi
 	}
 }
 
-static struct ww_plan *new_plan(char sep, size_t fields, struct ww_error *err)
+struct ww_plan *ww_known_new(char sep, size_t fields, struct ww_error *err)
 {
 	struct ww_plan *p = calloc(1, sizeof(*p));
 
@@ -54,7 +53,7 @@ static struct ww_plan *new_plan(char sep, size_t fields, struct ww_error *err)
 	return p;
 }
 
-static int read_plan(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
+int ww_known_run(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 {
 	int rc = ww_plan_read(im, p, err);
 
@@ -74,7 +73,7 @@ static int tracebase_looks(const char *text, size_t n)
 	size_t len;
 	int lines = 0;
 
-	while (lines < SAMPLE_LINES && next_line(&text, &n, &line, &len)) {
+	while (lines < SAMPLE_LINES && ww_sample_line(&text, &n, &line, &len)) {
 		if (ww_csv_split(&d, line, len, f, 3) != 3 ||
 		    !ww_stamp_read(f[0].p, f[0].n, WW_DATE_DMY, &s) || !s.first || !s.clocked ||
 		    f[0].p[2] != '/')
@@ -89,7 +88,7 @@ static int tracebase_looks(const char *text, size_t n)
 
 static int tracebase_read(struct ww_import *im, struct ww_error *err)
 {
-	struct ww_plan *p = new_plan(';', 3, err);
+	struct ww_plan *p = ww_known_new(';', 3, err);
 
 	if (!p)
 		return -ENOMEM;
@@ -97,12 +96,12 @@ static int tracebase_read(struct ww_import *im, struct ww_error *err)
 	p->date_order = WW_DATE_DMY;
 	p->window_ns = WW_NS_PER_S;
 	p->notes = "mean over one second; power_8s over eight";
-	plan_column(p, 0, WW_ROLE_TIME, "time", NULL, 0);
-	plan_column(p, 1, WW_ROLE_VALUE, "W", "power", WW_AVERAGE);
-	plan_column(p, 2, WW_ROLE_VALUE, "W", "power_8s", WW_AVERAGE);
+	ww_known_set(p, 0, WW_ROLE_TIME, "time", NULL, 0);
+	ww_known_set(p, 1, WW_ROLE_VALUE, "W", "power", WW_AVERAGE);
+	ww_known_set(p, 2, WW_ROLE_VALUE, "W", "power_8s", WW_AVERAGE);
 	p->col[2].head.quantity = "other"; /* the same watts again, smoothed */
 	im->clock = WW_CLOCK_LOCAL;
-	return read_plan(im, p, err);
+	return ww_known_run(im, p, err);
 }
 
 const struct ww_importer ww_import_tracebase = {
@@ -121,7 +120,7 @@ static int tc66_looks(const char *text, size_t n)
 	size_t len;
 	int lines = 0;
 
-	while (lines < SAMPLE_LINES && next_line(&text, &n, &line, &len)) {
+	while (lines < SAMPLE_LINES && ww_sample_line(&text, &n, &line, &len)) {
 		struct ww_num s, v, a;
 
 		if (ww_csv_split(&d, line, len, f, 3) != 3 ||
@@ -140,13 +139,13 @@ static int tc66_looks(const char *text, size_t n)
 
 static int tc66_read(struct ww_import *im, struct ww_error *err)
 {
-	struct ww_plan *p = new_plan(';', 3, err);
+	struct ww_plan *p = ww_known_new(';', 3, err);
 
 	if (!p)
 		return -ENOMEM;
-	plan_column(p, 0, WW_ROLE_TIME, "t_s", NULL, 0);
-	plan_column(p, 1, WW_ROLE_VALUE, "V", "voltage", WW_INSTANT);
-	plan_column(p, 2, WW_ROLE_VALUE, "A", "current", WW_INSTANT);
+	ww_known_set(p, 0, WW_ROLE_TIME, "t_s", NULL, 0);
+	ww_known_set(p, 1, WW_ROLE_VALUE, "V", "voltage", WW_INSTANT);
+	ww_known_set(p, 2, WW_ROLE_VALUE, "A", "current", WW_INSTANT);
 	p->col[1].resolution = 1e-4; /* of the instrument */
 	p->col[2].resolution = 1e-5;
 	p->notes = "power is volts times amperes, computed at the import";
@@ -154,7 +153,7 @@ static int tc66_read(struct ww_import *im, struct ww_error *err)
 	p->volts = 1;
 	p->amps = 2;
 	im->clock = WW_CLOCK_RELATIVE;
-	return read_plan(im, p, err);
+	return ww_known_run(im, p, err);
 }
 
 const struct ww_importer ww_import_tc66 = {
@@ -170,7 +169,7 @@ static bool pmt_header(const char **text, size_t *n, struct ww_field *f, size_t 
 	size_t len;
 	char name[48];
 
-	if (!next_line(text, n, &line, &len))
+	if (!ww_sample_line(text, n, &line, &len))
 		return false;
 	*fields = ww_csv_split(&d, line, len, f, WW_CSV_FIELDS);
 	if (*fields < 2 || *fields > WW_CSV_FIELDS || !ww_field_is(&f[0], "timestamp"))
@@ -198,7 +197,7 @@ static int pmt_looks(const char *text, size_t n)
 
 	if (!pmt_header(&text, &n, f, &fields))
 		return 0;
-	while (lines < SAMPLE_LINES && next_line(&text, &n, &line, &len)) {
+	while (lines < SAMPLE_LINES && ww_sample_line(&text, &n, &line, &len)) {
 		size_t have = ww_csv_split(&d, line, len, f, WW_CSV_FIELDS);
 
 		if (have == 3 && ww_field_is(&f[0], "M"))
@@ -228,12 +227,12 @@ static int pmt_read(struct ww_import *im, struct ww_error *err)
 
 	if (!pmt_header(&l.p, &l.left, f, &fields))
 		return ww_import_fail(im, err, "its first line is no 'timestamp NAME...'");
-	p = new_plan(' ', fields, err);
+	p = ww_known_new(' ', fields, err);
 	if (!p)
 		return -ENOMEM;
 	for (size_t i = 1; i < fields; i++)
 		instant |= ends_with(&f[i], "_instant");
-	plan_column(p, 0, WW_ROLE_TIME, "timestamp_s", NULL, 0);
+	ww_known_set(p, 0, WW_ROLE_TIME, "timestamp_s", NULL, 0);
 	for (size_t i = 1; i < fields; i++) {
 		char name[48];
 		size_t n = f[i].n < sizeof(name) - 1 ? f[i].n : sizeof(name) - 1;
@@ -241,7 +240,7 @@ static int pmt_read(struct ww_import *im, struct ww_error *err)
 
 		memcpy(name, f[i].p, n);
 		name[n] = '\0';
-		plan_column(p, i, WW_ROLE_VALUE, "W", name, average ? WW_AVERAGE : WW_INSTANT);
+		ww_known_set(p, i, WW_ROLE_VALUE, "W", name, average ? WW_AVERAGE : WW_INSTANT);
 		if (average && instant)
 			p->col[i].head.quantity = "other"; /* the same watts again, smoothed */
 	}
@@ -249,7 +248,7 @@ static int pmt_read(struct ww_import *im, struct ww_error *err)
 	p->skip = (size_t)(l.p > im->text) ? 1 : 0;
 	p->epoch = p->pmt_marks = true;
 	im->clock = WW_CLOCK_UTC;
-	return read_plan(im, p, err);
+	return ww_known_run(im, p, err);
 }
 
 const struct ww_importer ww_import_pmt = {

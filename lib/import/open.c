@@ -14,10 +14,12 @@
 #define HEAD_BYTES 64u		      /* tell a trace from anything else */
 
 /* The surest wins. */
-static const struct ww_importer *const importers[] = {&ww_import_own_csv, &ww_import_own_jsonl,
-						      &ww_import_ptd,	  &ww_import_tracebase,
-						      &ww_import_tc66,	  &ww_import_gmt,
-						      &ww_import_pmt,	  &ww_import_csv};
+static const struct ww_importer *const importers[] = {&ww_import_own_csv,   &ww_import_own_jsonl,
+						      &ww_import_ptd,	    &ww_import_tracebase,
+						      &ww_import_tc66,	    &ww_import_gmt,
+						      &ww_import_pmt,	    &ww_import_olpc,
+						      &ww_import_turbostat, &ww_import_wattsup,
+						      &ww_import_csv};
 
 const struct ww_import_format *ww_import_format_at(size_t i)
 {
@@ -149,6 +151,8 @@ static const char *kind_of(const struct content *c)
 	};
 	size_t head = c->n < WW_IMPORT_SAMPLE ? c->n : WW_IMPORT_SAMPLE;
 
+	if (ww_olpc_data(c->p, head))
+		return NULL;
 	for (size_t i = 0; i < WW_COUNTOF(kinds); i++)
 		if (starts(c, kinds[i].magic, kinds[i].n))
 			return kinds[i].what;

@@ -430,6 +430,21 @@ static int find_table(struct ww_import *im, struct ww_plan *p, struct ww_head *h
 	return im->columns ? 0 : ww_head_width(im, p, h, *first, err);
 }
 
+/* Where no column can be a time, what the head of the file says of it is taken. */
+static void rate_of_head(struct ww_import *im, const struct ww_plan *p, const struct ww_head *h)
+{
+	char hz[350];
+
+	for (size_t i = 0; i < p->fields; i++)
+		if (p->col[i].head.kind == WW_HEAD_TIME || p->col[i].head.kind == WW_HEAD_STEP)
+			return;
+	if (im->rate_hz > 0 || h->rate_hz <= 0)
+		return;
+	im->rate_hz = h->rate_hz;
+	ww_fixed_text(hz, sizeof(hz), h->rate_hz, h->rate_hz < 10 ? 3 : 0);
+	ww_note(&im->notes, "the head of the file tells %s rows a second", hz);
+}
+
 int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 {
 	struct look look[WW_CSV_FIELDS] = {0};
@@ -450,6 +465,7 @@ int ww_plan_make(struct ww_import *im, struct ww_plan *p, struct ww_error *err)
 		look[i] = look_at(p, &h, first, i);
 	look_on(im, p, look);
 	im->line = h.number[first];
+	rate_of_head(im, p, &h);
 	if (p->has_header)
 		headed(p, look);
 	else

@@ -34,6 +34,8 @@ bool ww_csv_blank(const char *line, size_t n)
 		line++;
 		n--;
 	}
+	if (n > 2 && line[0] == ';' && line[1] == ' ')
+		return (line[2] >= 'A' && line[2] <= 'Z') || (line[2] >= 'a' && line[2] <= 'z');
 	return n == 0 || *line == '#' || *line == '%' ||
 	       (n > 1 && line[0] == '/' && line[1] == '/');
 }

@@ -27,7 +27,7 @@ struct ww_field {
 size_t ww_csv_line(const char *p, size_t n, size_t *len);
 /* Bytes of a byte order mark of UTF-8 at the beginning: 3 or 0. */
 size_t ww_csv_bom(const char *p, size_t n);
-/* Empty, or a comment (#, %, //). */
+/* Empty, or a comment (#, %, //; or ";" with a blank and a word, as sigrok has it). */
 bool ww_csv_blank(const char *line, size_t n);
 /*
  * Separator and decimal comma that make the most of the first lines numbers and times

@@ -202,6 +202,9 @@ static bool is_part(char c)
 
 static const struct word *word_of(const struct token *t)
 {
+	/* "V1", "I1" and "P1": the channels of an instrument. */
+	if (t->n == 2 && strchr("VIP", *t->p) && t->p[1] >= '1' && t->p[1] <= '9')
+		return word_of(&(struct token){.p = t->p, .n = 1});
 	for (size_t i = 0; i < WW_COUNTOF(words); i++)
 		if (same(t->p, t->n, words[i].text, true))
 			return &words[i];
@@ -265,9 +268,11 @@ static void find_unit(struct token *t, size_t n, struct ww_heading *out)
 static const struct word *find_word(const struct token *t, size_t n)
 {
 	const struct word *found = NULL;
-	bool power = false;
+	bool power = false, clock = false;
 
 	for (size_t i = 0; i < n; i++) {
+		clock |= same(t[i].p, t[i].n, "cpu", true) || same(t[i].p, t[i].n, "gpu", true) ||
+			 same(t[i].p, t[i].n, "core", true);
 		power |= same(t[i].p, t[i].n, "power", true);
 		if (power && same(t[i].p, t[i].n, "factor", true))
 			return word_of(&(struct token){.p = "pf", .n = 2});
@@ -276,6 +281,9 @@ static const struct word *find_word(const struct token *t, size_t n)
 		if (!t[i].unit && t[i].word && (!found || (found->wide && !t[i].word->wide)))
 			found = t[i].word;
 	}
+	/* Of a processor's clock, not of the mains. */
+	if (found && clock && strcmp(found->quantity, "frequency") == 0)
+		return NULL;
 	return found && found->wide && n > 2 ? NULL : found;
 }
 

@@ -21,6 +21,12 @@ static const char *const texts[] = {
 	"1700000000000000 999 P0\n1700000000000100 888 P1\n1700000000100000 400000 P0\n",
 	"Time,03-04-2022 10:00:00.000,NOTICE,Analyzer identity response: ACME,PM1,S1,F1\n"
 	"Time,03-04-2022 10:00:01.000,Watts,50.5,Volts,230.1,Amps,0.25,PF,0.88,Mark,x\nx\n",
+	"XOVER: 1\n<StartData>\n1267524000,97,6500000,-8,25,10,Discharging\n"
+	"1267524010,97,6490000,-82,25,99,x\n",
+	"#d,-,18,450,1200,375,1;\n#d,-,18,460;\n#d,-,18,460,1200,383,1;\n",
+	"Core\tCPU\tBusy%\tPkgWatt\tTime_Of_Day_Seconds\n-\t-\t1\t5.5\t1700000000\n"
+	"0\t0\t1\t5.5\t1700000000\n-\t-\t1\t6.5\t1700000005\n",
+	"; Samplerate: 1 kHz\nV1,I1,label\n5,1,\n5,x\x1b,+a\n5,2,\n5,2,\n",
 	"t_lo_ns,t_hi_ns,source,channel,value,unit\n5,7,meter,power,119.1,W\n"
 	"5,7,meter,pf,0.9,1\n6,8,other,power,2,W\n",
 	"{\"t_lo_ns\":5,\"t_hi_ns\":7,\"source\":\"m\",\"channel\":\"p\",\"value\":1,\"unit\":"

@@ -85,9 +85,12 @@ static void rapl(void **state)
 /* Names of a file never steer a terminal; the same name is the same source. */
 static void plain_names(void **state)
 {
-	struct ww_trace *t = import("1700000000000000 999 Pack\x1b[1m\x0c" "0\n"
-				    "1700000000100000 400000 Pack\x1b[1m\x0c" "0\n"
-				    "1700000000300000 500000 Pack\x1b[1m\x0c" "0\n");
+	struct ww_trace *t = import("1700000000000000 999 Pack\x1b[1m\x0c"
+				    "0\n"
+				    "1700000000100000 400000 Pack\x1b[1m\x0c"
+				    "0\n"
+				    "1700000000300000 500000 Pack\x1b[1m\x0c"
+				    "0\n");
 
 	(void)state;
 	assert_int_equal(ww_trace_source_count(t), 1);
@@ -226,14 +229,152 @@ static void stored(void **state)
 	ww_trace_close(t);
 }
 
+/* The battery of an XO: its own header, microvolts and microamperes, charge and words. */
+static void olpc(void **state)
+{
+	static const char *const heads[] = {
+		"pwr_log Ver: 0.1.5\nDATE: Tue Mar 2 10:00:00 UTC 2010\nXOVER: 1.5\n<StartData>\n",
+		"<StartData>\n", "Seconds,SOC,Vb,Ib,Tb,ACR\n",
+		"XOVER: 1\n<StartData>\nSeconds,SOC,Vb,Ib,Tb,ACR\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		char text[400];
+		struct ww_trace *t;
+
+		snprintf(text, sizeof(text), "%s%s", heads[i],
+			 "1267524000,97,6500000,-800000,2500,1000,Discharging\n"
+			 "1267524010,97,6490000,-820000,2500,990,Discharging\n"
+			 "1267524020,96,6500000,300000,2500,980,Charging\n");
+		t = import(text);
+		assert_string_equal(ww_import_name(t), "olpc");
+		check_rows(t, "power", 3, ARRAY(0, 10, 20), ARRAY(-5.2, -5.3218, 1.95));
+		check_rows(t, "voltage", 3, ARRAY(0, 10, 20), ARRAY(6.5, 6.49, 6.5));
+		assert_int_equal(ww_trace_mark_count(t), 2);
+		assert_string_equal(ww_trace_mark(t, 1)->text, "Charging");
+		assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1267524000) * 1000000000);
+		ww_trace_close(t);
+	}
+	assert_non_null(strstr(import_error("XOVER: 1\n<StartData>\n", NULL), "no rows behind"));
+	assert_non_null(strstr(import_error("<StartData>\n1,2\n", NULL), ":2: 2 columns"));
+}
+
+/* Records as the meter sends them; tenths of W, V and Wh, mA, hundredths of PF. */
+static void wattsup(void **state)
+{
+	static const char records[] =
+		"#n,-,3,0,5,2;\r\n"
+		"#d,-,18,972,2277,433,5,0,70035,5602,973,2280,435,972,2274,432,95,0,0,500,1020;\r\n"
+		"#d,-,18,124,1191,97,0,_,_,_,124,_,_,_,_,_,100,_,_,_,_;\r\n";
+	struct ww_import_options o = {.size = sizeof(o), .rate_hz = 0.1};
+	struct ww_trace *t = import(records);
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "wattsup");
+	check_rows(t, "power", 2, ARRAY(0, 5), ARRAY(97.2, 12.4));
+	check_rows(t, "voltage", 2, ARRAY(0, 5), ARRAY(227.7, 119.1));
+	check_rows(t, "current", 2, ARRAY(0, 5), ARRAY(0.433, 0.097));
+	check_rows(t, "energy", 2, ARRAY(0, 5), ARRAY(0.5, 0));
+	check_rows(t, "power_factor", 2, ARRAY(0, 5), ARRAY(0.95, 1));
+	check_rows(t, "frequency", 2, ARRAY(0, 5), ARRAY(50, NAN));
+	check_rows(t, "apparent_power", 2, ARRAY(0, 5), ARRAY(102, NAN));
+	assert_true(channel(t, "power")->resolution == 0.1);
+	assert_int_equal(channel(t, "energy")->semantics, WW_COUNTER);
+	check_notes(t, 0);
+	ww_trace_close(t);
+	t = import_with(records, &o);
+	check_rows(t, "power", 2, ARRAY(0, 10), ARRAY(97.2, 12.4));
+	ww_trace_close(t);
+	t = import("1400000000.5 #d,-,18,450,1200,375,1;\n1400000001.5 #d,-,18,460,1200,383,1;\n");
+	check_rows(t, "power", 2, ARRAY(0, 1), ARRAY(45, 46));
+	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1400000000500000000));
+	ww_trace_close(t);
+	t = import("#d,-,18,450,1200,375,1;\n#d,-,18,460,1200,383,1;\n");
+	assert_true(noted(t, "taken as one a second"));
+	ww_trace_close(t);
+}
+
+/* The row of all CPUs is the machine's; those of single ones are no readings of it. */
+static void turbostat(void **state)
+{
+	static const char timed[] =
+		"turbostat version 2022\n"
+		"usec\tTime_Of_Day_Seconds\tCore\tCPU\tBusy%\tPkgWatt\tRAMWatt\n"
+		"600\t1700000000.1\t-\t-\t1.0\t5.50\t0.9\n"
+		"500\t1700000000.1001\t0\t0\t1\t5.50\t0.9\n"
+		"20\t1700000000.1002\t0\t2\t1\n"
+		"usec\tTime_Of_Day_Seconds\tCore\tCPU\tBusy%\tPkgWatt\tRAMWatt\n"
+		"600\t1700000005.1\t-\t-\t1.0\t6.50\t0.8\n"
+		"500\t1700000005.1001\t0\t0\t1\t6.50\t0.8\n"
+		"20\t1700000005.1002\t0\t2\t1\n";
+	static const char plain[] = "Core CPU Avg_MHz Busy% PkgWatt\n-   -   20  1.0  5.50\n"
+				    "0   0   20  1.0  5.50\n0   2   20  1.0\n"
+				    "-   -   20  1.0  6.50\n0   0   20  1.0  6.50\n";
+	struct ww_import_options o = {.size = sizeof(o), .rate_hz = 0.2};
+	struct ww_trace *t = import(timed);
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "turbostat");
+	check_rows(t, "pkg", 2, ARRAY(0, 5), ARRAY(5.5, 6.5));
+	check_rows(t, "ram", 2, ARRAY(0, 5), ARRAY(0.9, 0.8));
+	assert_int_equal(ww_trace_gap_count(t), 0);
+	assert_true(noted(t, "4 rows of single CPUs are passed over"));
+	assert_true(noted(t, "the header comes again 1 time"));
+	check_notes(t, 2);
+	ww_trace_close(t);
+	t = import_with(plain, &o);
+	check_rows(t, "pkg", 2, ARRAY(0, 5), ARRAY(5.5, 6.5));
+	ww_trace_close(t);
+	assert_non_null(strstr(import_error(plain, NULL), "--rate 0.2"));
+}
+
+/* sigrok tells the rate in the head; its channels are V1, I1, P1. */
+static void sigrok(void **state)
+{
+	struct ww_trace *t = import("; CSV generated by libsigrok 0.5.2 on Tue Mar  2 2021\n"
+				    "; Channels (2/2): V1, I1\n; Samplerate: 1 kHz\nV1,I1\n"
+				    "5.0,0.5\n5.0,0.25\n5.0,0.5\n");
+
+	(void)state;
+	check_rows(t, "power", 3, ARRAY(0, 0.001, 0.002), ARRAY(2.5, 1.25, 2.5));
+	assert_true(noted(t, "the head of the file tells 1000 rows a second"));
+	ww_trace_close(t);
+	t = import("; Samplerate: 200 Hz\nTime,P1\n0,5\n1,6\n");
+	check_rows(t, "power", 2, ARRAY(0, 1), ARRAY(5, 6));
+	ww_trace_close(t);
+	/* A table with empty first cells is none of comments. */
+	t = import("t_s;power_W\n0;5\n1;6\n; 7\n");
+	assert_true(noted(t, "1 line left out"));
+	ww_trace_close(t);
+}
+
+/* Registers count up and stay registers; a processor's clock is no mains frequency. */
+static void energibridge(void **state)
+{
+	struct ww_trace *t =
+		import("Delta,Time,CPU_FREQUENCY_0,CPU_USAGE_0,DRAM_ENERGY (J),PACKAGE_ENERGY (J)\n"
+		       "0,1700000000000,2000,1.5,36,3600\n200,1700000000200,2100,1.5,72,7200\n"
+		       "200,1700000000400,2100,1.5,108,10800\n");
+
+	(void)state;
+	check_rows(t, "package_energy", 3, ARRAY(0, 0.2, 0.4), ARRAY(1, 2, 3));
+	check_rows(t, "dram_energy", 3, ARRAY(0, 0.2, 0.4), ARRAY(0.01, 0.02, 0.03));
+	assert_int_equal(ww_trace_channel_count(t), 2);
+	assert_int_equal(channel(t, "package_energy")->semantics, WW_COUNTER);
+	assert_true(noted(t, "cpu_frequency_0"));
+	ww_trace_close(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracebase),   cmocka_unit_test(tc66),
 		cmocka_unit_test(pmt),	       cmocka_unit_test(rapl),
-		cmocka_unit_test(plain_names), cmocka_unit_test(gmt_power),
-		cmocka_unit_test(ptd),	       cmocka_unit_test(own),
-		cmocka_unit_test(stored)};
+		cmocka_unit_test(plain_names), cmocka_unit_test(olpc),
+		cmocka_unit_test(wattsup),     cmocka_unit_test(turbostat),
+		cmocka_unit_test(sigrok),      cmocka_unit_test(energibridge),
+		cmocka_unit_test(gmt_power),   cmocka_unit_test(ptd),
+		cmocka_unit_test(own),	       cmocka_unit_test(stored)};
 
 	return cmocka_run_group_tests_name("import logs", tests, make_folder, remove_folder);
 }
