@@ -48,8 +48,8 @@ struct ww_steps {
 /* Readings of a level from which `smallest` is told. */
 #define WW_STEPS_LEVEL_N 120
 
-/* Smallest change between two levels of standard uncertainty u that passes the test. */
-double ww_steps_smallest(double u, size_t n_all);
+/* A change between two levels of standard uncertainty u that has `least` of its own. */
+double ww_steps_smallest(double u, double least);
 
 /* steps_notes.c */
 /* Six digits, an exponent only where nobody reads zeros: "0.1", "50", "0.000001". buf of 350 holds

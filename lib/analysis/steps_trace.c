@@ -11,6 +11,8 @@
 #include <stdio.h>
 
 #define CURVE_COLUMNS 1200
+#define SURELY	      1.645 /* standard uncertainties: of changes larger by so much 95 % pass */
+#define LONE	      8.5 /* a drift explains three quarters of a lone change: 95 % of these stay */
 
 /* Readings as the core wants them. */
 struct input {
@@ -202,9 +204,9 @@ static int put_levels(struct ww_steps *s, const struct ww_series *x, const struc
 	return 0;
 }
 
-double ww_steps_smallest(double u, size_t n_all)
+double ww_steps_smallest(double u, double least)
 {
-	return fmax(4, sqrt(2 * log((double)(n_all > 1 ? n_all : 2)))) * sqrt(2) * u;
+	return least * sqrt(2) * u;
 }
 
 /* A level's figure, and how many readings stand for it. */
@@ -268,7 +270,8 @@ static int put_noise(struct ww_steps *s, const struct ww_step_result *r, struct 
 						 (double)l->used};
 	}
 	if (s->n >= 8)
-		s->smallest = ww_steps_smallest(weighed_median(w, m), s->n);
+		s->smallest =
+			ww_steps_smallest(weighed_median(w, m), fmax(r->least + SURELY, LONE));
 	/* Most of the time at levels whose means cannot tell parts of a count. */
 	s->undithered = 2 * without > all;
 	if (s->undithered && s->n >= 8)

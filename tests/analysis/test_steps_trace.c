@@ -272,13 +272,50 @@ static void test_refused(void **state)
 	bench_end(&b, t);
 }
 
+/* Two levels of 120 rows, the second `more` above the first: the steps that are found. */
+static struct ww_steps *two_levels(double more)
+{
+	struct ww_steps *s;
+	struct ww_trace *t;
+	struct bench b;
+
+	bench_open(&b, NULL, &FINE, 1);
+	for (int i = 0; i < 240; i++)
+		bench_row(&b, i, (double[]){10 + (i >= 120 ? more : 0) + 0.5 * normal()});
+	t = bench_read(&b);
+	s = steps_of(t, NULL);
+	bench_end(&b, t);
+	return s;
+}
+
+/* A change of the size that is said to be found is found; half of it is not. */
+static void test_promise(void **state)
+{
+	size_t found[2] = {0, 0};
+	struct ww_steps *s;
+	double smallest;
+
+	(void)state;
+	seed = 5;
+	s = two_levels(0);
+	smallest = s->smallest;
+	assert_true(smallest > 0.4 && smallest < 0.65);
+	ww_steps_free(s);
+	for (int k = 0; k < 60; k++) {
+		s = two_levels(k & 1 ? smallest : smallest / 3);
+		found[k & 1] += ww_steps_count(s) == 1;
+		ww_steps_free(s);
+	}
+	assert_in_range(found[1], 26, 30);
+	assert_in_range(found[0], 0, 15);
+}
+
 /* The step that is said to be found (A_penalty: n 3600, sigma .35, levels of 120). */
 static void test_smallest(void **state)
 {
 	(void)state;
-	assert_true(fabs(ww_steps_smallest(0.35 / sqrt(120), 3600) - 0.1828582709590877) < 1e-12);
-	/* Few readings are held to four standard uncertainties all the same. */
-	assert_true(fabs(ww_steps_smallest(1, 10) - 4 * sqrt(2)) < 1e-12);
+	assert_true(fabs(ww_steps_smallest(0.35 / sqrt(120), sqrt(2 * log(3600))) -
+			 0.1828582709590877) < 1e-12);
 }
 
 int main(void)
@@ -288,7 +325,7 @@ int main(void)
 		cmocka_unit_test(test_unresolved), cmocka_unit_test(test_window),
 		cmocka_unit_test(test_gain),	   cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_cycles),	   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_smallest)};
+		cmocka_unit_test(test_smallest),   cmocka_unit_test(test_promise)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
