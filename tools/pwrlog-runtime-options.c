@@ -69,6 +69,9 @@ static int hours(const char *option, const char *text, double *out)
 		return tool_usage_error("%s: %s", option, err.text);
 	if (ns <= 0)
 		return tool_usage_error("%s: '%s' is not above 0", option, text);
+	if (strspn(text, "0123456789.") == strlen(text))
+		return tool_usage_error("%s: '%s' has no unit: %sh or %smin?", option, text, text,
+					text);
 	*out = (double)ns / 3.6e12;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "pwrlog-runtime.h"
 #include "pwrlog-slurp.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,12 @@ static int stat_load(const struct ww_stat *s, const char *path, struct runtime_o
 			opt->o.watts.u = isfinite(c->mean.u) ? c->mean.u : 0;
 			opt->o.peak_W = opt->o.peak_W > 0 ? opt->o.peak_W : c->max;
 		} else if (strcmp(c->quantity, "apparent_power") == 0 && isfinite(c->mean.value) &&
-			   va++ == 0 && !(opt->o.va.value > 0)) {
+			   va++ == 0) {
+			if (opt->o.va.value > 0)
+				return tool_usage_error("--va: the trace has measured the VA");
+			if (opt->o.pf.value > 0)
+				return tool_usage_error("--pf: the trace has measured the VA "
+							"beside the watts");
 			opt->o.va = c->mean;
 			opt->o.va.u = isfinite(c->mean.u) ? c->mean.u : 0;
 		}
@@ -143,7 +149,8 @@ static int report(struct runtime_options *opt, const char *path)
 		rc = read_table(opt, &table);
 	if (rc == 0 && (ww_runtime_new(&opt->o, &r, &err) < 0 ||
 			ww_runtime_report(r, opt->form, &text, &err) < 0))
-		rc = tool_fail(&err);
+		rc = path || err.code != -EINVAL ? tool_fail(&err)
+						 : tool_usage_error("%s", err.text);
 	if (rc == 0)
 		rc = tool_print(text);
 	ww_runtime_free(r);

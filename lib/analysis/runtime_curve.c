@@ -48,6 +48,8 @@ static void own_parts(const struct ww_curve2_at *at, struct ww_runtime_case *row
 
 	part = isfinite(row->error_log) ? t * row->error_log * at->middle
 					: fabs(at->linear * scale - t) / 2 * (at->side == 0);
+	/* At a point itself both ways differ by the rounding of doubles. */
+	part = part > 1e-9 * t ? part : 0;
 	ww_budget_add(b, "interpolation", part);
 	row->minutes.u = hypot(row->minutes.u, part);
 	part = t * at->u_step;
@@ -58,6 +60,33 @@ static void own_parts(const struct ww_curve2_at *at, struct ww_runtime_case *row
 		ww_budget_add(b, "extrapolation", part);
 		row->minutes.u = hypot(row->minutes.u, part);
 	}
+}
+
+/*
+ * Lighter: no shorter than at the lightest, no longer than without losses. Heavier: no
+ * longer than at the heaviest. Where the slope at that end leads out of these, or tells
+ * less than they do, they are all that is known: a rectangular distribution.
+ */
+static void within_bounds(struct ww_runtime_job *j, struct ww_runtime_case *row,
+			  const struct ww_curve2_at *at, double scale, double k)
+{
+	struct ww_budget *b = &j->r->budget[row - j->r->row];
+	double end = at->end_minutes * scale, lo, hi, u;
+
+	if (at->side == 0)
+		return;
+	lo = row->bounds_min[0] = at->side < 0 ? end : 0;
+	hi = row->bounds_min[1] = at->side < 0 ? end * pow(at->end / row->load, fmax(k, 1)) : end;
+	u = (hi - lo) / sqrt(12);
+	if (row->minutes.value >= lo && row->minutes.value <= hi && row->minutes.u <= u)
+		return;
+	row->minutes = (struct ww_quantity){(lo + hi) / 2, u};
+	b->n = 0;
+	ww_budget_add(b, "bounds", u);
+	ww_note(&j->r->notes,
+		"the slope at that end tells no more of so %s a load than the bounds do: the "
+		"runtime is their middle",
+		at->side < 0 ? "light" : "heavy");
 }
 
 /* A curve as a case: for tables and for measured points. */
@@ -80,19 +109,21 @@ static void by_curve(struct ww_runtime_job *j, const struct ww_curve2 *c,
 	ww_curve2_get(c, row->load, &at);
 	row->exponent = at.exponent;
 	row->extrapolated = at.side;
+	if (at.exponent < 0) {
+		row->why = "around this load the stated runtime grows with the load: a slip?";
+		return;
+	}
 	row->minutes = ww_runtime_spread(curve_minutes, &x, in, u, b);
 	own_parts(&at, row, scale,
 		  row->method == WW_RUNTIME_TABLE ? "rounding in the table" : "measured points", b);
-	/* Lighter: no shorter than at the lightest, no longer than without losses. */
-	if (at.side < 0) {
-		row->bounds_min[0] = at.end_minutes * scale;
-		row->bounds_min[1] = at.end_minutes * scale * pow(at.end / row->load, fmax(k, 1));
-	} else if (at.side > 0) {
-		row->bounds_min[0] = 0;
-		row->bounds_min[1] = at.end_minutes * scale;
-	}
+	within_bounds(j, row, &at, scale, k);
 	if (j->known.given[WW_IN_HOURS])
 		row->heaviest = heaviest(&x, in, 60 * in[WW_IN_HOURS]);
+	if (row->heaviest >= c->load[c->n - 1])
+		ww_note(&j->r->notes,
+			"%s%sthe heaviest load that is stated lasts the wanted runtime: what is "
+			"heavier is not known",
+			row->model, *row->model ? ": " : "");
 	if (!isnan(j->r->watts.value)) {
 		double w = j->r->watts.value;
 

@@ -150,6 +150,37 @@ static void load(struct ww_runtime_job *j)
 	}
 }
 
+/* By more than what is not known of both, and than a meter's last digits. */
+static bool above(struct ww_quantity a, struct ww_quantity b)
+{
+	return a.value > 1.01 * b.value + 2 * hypot(a.u, b.u);
+}
+
+/* Watts, VA, power factor and peak that no load can have together. */
+static int together(struct ww_runtime_job *j)
+{
+	const struct ww_quantity none = {0, 0};
+	struct ww_quantity w = j->r->watts, va = j->r->va, pf = WW_OPT(j->o, pf, none), p;
+	char a[32], b[32], c[32];
+
+	ww_num_text(a, sizeof(a), w.value);
+	ww_num_text(b, sizeof(b), va.value);
+	ww_num_text(c, sizeof(c), pf.value);
+	if (w.value > 0 && va.value > 0 && above(w, va))
+		return ww_fail(j->err, -EINVAL, "%s W of %s VA: no load takes more watts than VA",
+			       a, b);
+	p = (struct ww_quantity){va.value * pf.value, hypot(va.u * pf.value, va.value * pf.u)};
+	if (w.value > 0 && va.value > 0 && pf.value > 0 && (above(w, p) || above(p, w)))
+		return ww_fail(j->err, -EINVAL,
+			       "%s W are not %s of %s VA: give two of load, VA and power factor", a,
+			       c, b);
+	ww_num_text(b, sizeof(b), j->r->peak_W);
+	if (j->r->peak_W > 0 && w.value > 0 && above(w, (struct ww_quantity){j->r->peak_W, 0}))
+		return ww_fail(j->err, -EINVAL,
+			       "a peak of %s W is less than the load of %s W itself", b, a);
+	return 0;
+}
+
 int ww_runtime_inputs(struct ww_runtime_job *j)
 {
 	const struct ww_runtime_options *o = j->o;
@@ -170,6 +201,9 @@ int ww_runtime_inputs(struct ww_runtime_job *j)
 			       "a capacity is rated for a discharge of some hours, 20 as a rule");
 	cold(j, d);
 	load(j);
+	rc = together(j);
+	if (rc < 0)
+		return rc;
 	j->battery.direct = WW_OPT(o, direct, 0) != 0;
 	j->battery.rated_h = rated > 0 ? rated : 20;
 	j->battery.series = WW_OPT(o, series, 0) ? WW_OPT(o, series, 0) : 1;

@@ -27,7 +27,11 @@ static void plain(struct ww_str *s, double v)
 
 static void put(struct ww_str *s, const char *name, double v, double u, const char *unit)
 {
-	ww_str_addf(s, "%s%s ", s->n ? ", " : "assumed: ", name);
+	ww_str_addf(s, "%s%s ",
+		    !s->n				? "assumed: "
+		    : strncmp(name, "for what", 8) == 0 ? "; "
+							: ", ",
+		    name);
 	plain(s, v);
 	if (u > 0) {
 		ww_str_add(s, " \xc2\xb1 ");

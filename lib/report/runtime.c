@@ -158,8 +158,9 @@ static void battery(struct ww_str *s, const struct ww_runtime *r, const struct w
 	if (isfinite(c->heaviest)) {
 		line(&g, "heaviest load", &cell);
 		if (cell) {
-			ww_str_fixed(cell, c->heaviest, c->heaviest < 10 ? 2 : 1);
-			ww_str_add(cell, " W for ");
+			if (c->heaviest > 0)
+				ww_str_fixed(cell, c->heaviest, c->heaviest < 10 ? 2 : 1);
+			ww_str_add(cell, c->heaviest > 0 ? " W for " : "none lasts ");
 			ww_put_span(cell, 3600 * r->wanted_h);
 		}
 	}
@@ -274,7 +275,8 @@ static void json_case(struct ww_json *j, const struct ww_runtime *r, size_t i)
 	ww_json_text(j, "method", method[c->method]);
 	ww_json_num(j, "load", c->load);
 	ww_json_text(j, "unit", c->unit);
-	json_maybe(j, "runtime_min", c->minutes);
+	ww_json_quantity(j, "runtime_min", c->minutes,
+			 isnan(c->minutes.value) ? c->why : "not known");
 	if (*c->why)
 		ww_json_text(j, "why", c->why);
 	ww_json_pair(j, "bounds_min", round(100 * c->bounds_min[0]) / 100,

@@ -26,6 +26,8 @@ n: around this load the runtime goes as 1/P^n
 
 ± is k = 2, about 95 %
 
+- 1400: the heaviest load that is stated lasts the wanted runtime: what is
+  heavier is not known
 - lighter than the lightest load that is stated: extrapolated by the slope at
   that end. The loss of the UPS itself does not shrink with the load, so that it
   lasts rather less long than that
@@ -66,7 +68,7 @@ for 24 h: 600 Wh, 50.0 Ah at 12 V without any loss; it takes 147 ± 14 Ah
 ± is k = 2, about 95 %
 
 - assumed: battery of 12 V, Peukert's exponent 1.2 ± 0.1, capacity rated over 20
-  h, efficiency of the inverter 0.85 ± 0.08, for what it takes, depth of
+  h, efficiency of the inverter 0.85 ± 0.08; for what it takes, depth of
   discharge 0.5, capacity left at the end of its life 0.8
 - the loss of the inverter without a load is taken as 0: at a light load it is
   most of what the battery gives; measure one runtime, or give --own
@@ -102,8 +104,9 @@ class Runtime(Case):
     def test_va_from_pf_only(self):
         table = self.table()
         self.assertEqual(run("pwrlog", "runtime", "--table", table, "--load", "25W"),
-                         (1, "", "pwrlog runtime: %s: its loads are in VA, which watts do not "
-                                 "tell: give --va, or the power factor with --pf\n" % table))
+                         (2, "", "pwrlog runtime: %s: its loads are in VA, which watts do not "
+                                 "tell: give --va, or the power factor with --pf\n%s"
+                          % (table, HELP)))
         report = js("pwrlog", "runtime", "--table", table, "--load", "70W", "--pf", "0.7", "--json")
         self.assertEqual(report["load_VA"]["value"], 100)
         self.assertEqual([r["runtime_min"]["value"] for r in report["runtimes"]],
@@ -114,11 +117,53 @@ class Runtime(Case):
                   "4.5Ah")
         self.assertEqual(got, (0, MEASURED, ""))
 
+    def test_a_point_itself(self):
+        """Digits are those of what is known, not of doubles."""
+        out = run("pwrlog", "runtime", "--load", "25W", "--measured", "48min@25W", "--measured",
+                  "110min@12W")[1]
+        self.assertIn("measured   48 min  1.13\n", out)
+
+    def test_no_load_lasts(self):
+        out = run("pwrlog", "runtime", "--measured", "48min@25W", "--load", "25W", "--for", "24h",
+                  "--capacity", "7")[1]
+        self.assertIn("heaviest load     none lasts 24 h\n", out)
+
+    def test_within_its_bounds(self):
+        """Two points tell a slope that no battery has: what is known is what bounds it."""
+        table = self.table("W,A\n50,41\n75,20\n")
+        for load in ("25", "5", "0.83", "80", "500"):
+            case, = js("pwrlog", "runtime", "--load", load, "--table", table,
+                       "--json")["runtimes"]
+            lo, hi = case["bounds_min"]
+            q = case["runtime_min"]
+            self.assertTrue(lo <= q["value"] <= hi, case)
+            self.assertLessEqual(q["u"], (hi - lo) / 12 ** .5 + .01)
+
+    def test_runtime_that_grows_with_the_load(self):
+        table = self.table("W,A,B\n50,41,100\n75,60,70\n")
+        a, b = js("pwrlog", "runtime", "--load", "60", "--table", table, "--json")["runtimes"]
+        self.assertIsNone(a["runtime_min"]["value"])
+        self.assertIn("grows with the load", a["runtime_min"]["why"])
+        self.assertGreater(b["runtime_min"]["value"], 70)
+
+    def test_heaviest_is_the_end_of_the_table(self):
+        out = run("pwrlog", "runtime", "--load", "60", "--for", "10min", "--table",
+                  self.table("W,A\n50,41\n75,20\n"))[1]
+        self.assertIn("75.0 W", out)
+        self.assertIn("what is heavier is not known", out.replace("\n ", ""))
+
+    def test_loads_twice(self):
+        table = self.table("VA,W,420\n50,30,41\n75,45,27\n")
+        code, out, err = run("pwrlog", "runtime", "--va", "60", "--table", table)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("'W' is a second column of loads, no model", err)
+
     def test_never_as_one_over_p(self):
         """Without a capacity there is no number for a lighter load, but two bounds."""
         case, = js("pwrlog", "runtime", "--load", "12.5W", "--measured", "48min@25W",
                    "--json")["runtimes"]
-        self.assertIsNone(case["runtime_min"])
+        self.assertEqual((case["runtime_min"]["value"], case["runtime_min"]["why"]),
+                         (None, case["why"]))
         self.assertEqual(case["bounds_min"], [48, 110.28])
         self.assertIn("--capacity", case["why"])
 
@@ -173,16 +218,10 @@ class Runtime(Case):
     def test_refused(self):
         bad = self.table("VA,A\n50,abc\n")
         for args, text in (
-                (("--load", "25W"), "nothing tells how long it lasts: give a maker's table, a "
-                                    "measured runtime, a capacity, or the runtime that is "
-                                    "wanted\n"),
-                ((), "the load is not given: watts, as in 25W, or a trace\n"),
                 (("--va", "35", "--table", bad), bad + ":2: 'abc' is no runtime; minutes, as in "
                                                        "48, or 1h30m\n"),
                 (("--va", "35", "--capacity", "7"),
-                 "a battery gives watts, which VA do not tell: give --load in W, or --pf\n"),
-                (("--load", "25", "--capacity", "7", "--efficiency", "1.1"),
-                 "efficiency: 1.1 is not above 0 and at most 1\n")):
+                 "a battery gives watts, which VA do not tell: give --load in W, or --pf\n")):
             self.assertEqual(run("pwrlog", "runtime", *args), (1, "", "pwrlog runtime: " + text))
 
     def test_usage(self):
@@ -197,6 +236,21 @@ class Runtime(Case):
                 (("--depth", "50"), "--depth: '50' is more than the whole; 80% or 0.8\n"),
                 (("--chemistry", "nicd"), "--chemistry: lead, lifepo4 or liion, not 'nicd'\n"),
                 (("--series", "0"), "--series: '0' is not a number of batteries\n"),
+                (("--load", "25W"), "nothing tells how long it lasts: give a maker's table, a "
+                                    "measured runtime, a capacity, or the runtime that is "
+                                    "wanted\n"),
+                ((), "the load is not given: watts, as in 25W, or a trace\n"),
+                (("--load", "25", "--capacity", "7", "--efficiency", "1.1"),
+                 "efficiency: 1.1 is not above 0 and at most 1\n"),
+                (("--load", "25", "--va", "35", "--pf", "1.2", "--capacity", "7"),
+                 "power factor: 1.2 is not above 0 and at most 1\n"),
+                (("--load", "25", "--va", "20", "--capacity", "7"),
+                 "25 W of 20 VA: no load takes more watts than VA\n"),
+                (("--load", "25", "--va", "35", "--pf", ".9", "--capacity", "7"),
+                 "25 W are not 0.9 of 35 VA: give two of load, VA and power factor\n"),
+                (("--load", "25", "--peak", "20", "--capacity", "7"),
+                 "a peak of 20 W is less than the load of 25 W itself\n"),
+                (("--load", "25", "--for", "24"), "--for: '24' has no unit: 24h or 24min?\n"),
                 (("--wrong",), "unknown option '--wrong'\n")):
             self.assertEqual(run("pwrlog", "runtime", *args),
                              (2, "", "pwrlog runtime: " + text + HELP))
