@@ -135,8 +135,11 @@ void ww_num_text(char *buf, size_t n, double v)
 		snprintf(buf, n, "%.*g", digits, v);
 		unlocalise(buf);
 		if (ww_strtod(buf, NULL) == v)
-			return;
+			break;
 	}
+	/* Nobody writes 600 as 6e+02; these digits are all of it. */
+	if (fabs(v) < 1e15 && strchr(buf, 'e') && floor(v) == v)
+		snprintf(buf, n, "%.0f", v);
 }
 
 void ww_str_num(struct ww_str *s, double v)

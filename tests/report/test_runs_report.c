@@ -73,9 +73,9 @@ static void as_json(void **state)
 		"{\"schema\":\"wakewatt/run/1\",\"start\":\"2026-11-30T13:16:51.000+00:00\"",
 		"\"meter\":{\"channel\":\"meter.power\",\"semantics\":\"average\",\"period_s\":1,",
 		"\"run\":1,\"round\":1,\"variant\":\"level=1\",\"command\":\"gzip -1 big\",",
-		"\"used\":true,\"exit\":0,\"start_s\":[1e+01,1e+01],\"end_s\":[2e+01,2e+01],",
+		"\"used\":true,\"exit\":0,\"start_s\":[10,10],\"end_s\":[20,20],",
 		"\"cpu_s\":9.5,\"energy_J\":{\"value\":350.000",
-		"\"work\":{\"value\":2e+09,\"u\":0,\"unit\":\"B\"}",
+		"\"work\":{\"value\":2000000000,\"u\":0,\"unit\":\"B\"}",
 		"\"exit\":2,",
 		"\"work\":null,\"work_why\":\"no line\",\"why\":\"failed with exit status 2: does "
 		"not "
