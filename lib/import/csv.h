@@ -68,6 +68,8 @@ int ww_head_width(struct ww_import *im, struct ww_plan *p, const struct ww_head 
 /* Fill p->col[].head from the header above that row, a unit's row, a comment or the caller. */
 int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
 		  struct ww_error *err);
+/* Lines as "+box, 13" and "all unplugged, 1" that a person typed for an attribution. */
+bool ww_head_typed(const struct ww_head *h, const struct ww_csv *d);
 /* A stamp in either order of its date. */
 bool ww_is_stamp(const struct ww_field *f, struct ww_stamp *s);
 

@@ -62,6 +62,22 @@ bool ww_is_stamp(const struct ww_field *f, struct ww_stamp *s)
 	       ww_stamp_read(f->p, f->n, WW_DATE_MDY, s);
 }
 
+bool ww_head_typed(const struct ww_head *h, const struct ww_csv *d)
+{
+	for (size_t i = 0; i < h->lines && i < 4; i++) {
+		struct ww_field f[4];
+		size_t n = ww_csv_split(d, h->line[i], h->n[i], f, WW_COUNTOF(f));
+		bool sign = f[0].n > 1 && (*f[0].p == '+' || *f[0].p == '-') &&
+			    ((f[0].p[1] >= 'a' && f[0].p[1] <= 'z') ||
+			     (f[0].p[1] >= 'A' && f[0].p[1] <= 'Z'));
+
+		if (n > 1 && (sign || ww_field_is(&f[0], "all unplugged") ||
+			      ww_field_is(&f[0], "all off") || ww_field_is(&f[0], "all on")))
+			return true;
+	}
+	return false;
+}
+
 /* Numbers and times where a header has words. */
 static bool is_data(const struct ww_csv *d, const char *line, size_t n, size_t *fields)
 {

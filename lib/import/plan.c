@@ -425,6 +425,10 @@ static int find_table(struct ww_import *im, struct ww_plan *p, struct ww_head *h
 		return ww_import_fail(im, err,
 				      "no rows of numbers at its beginning: no table of readings, "
 				      "and none of the logs of wakewatt-formats(7)");
+	if (!im->columns && ww_head_typed(h, &p->dialect))
+		return ww_import_fail(im, err,
+				      "this is a table of readings that were typed, not a trace: "
+				      "'pwrlog attribute --table' reads it");
 	p->skip = h->number[*first] - 1;
 	p->fields = ww_csv_split(&p->dialect, h->line[*first], h->n[*first], NULL, 0);
 	return im->columns ? 0 : ww_head_width(im, p, h, *first, err);

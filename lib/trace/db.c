@@ -40,6 +40,11 @@ int ww_db_fail(sqlite3 *db, const char *path, struct ww_error *err)
 		return ww_fail(err, no, "%s: %s; everything up to the last commit is kept", path,
 			       no == -EFBIG ? "the greatest size of a file is reached"
 					    : "disk full");
+	if (no == -EBADMSG)
+		return ww_fail(err, no,
+			       "%s: damaged, or cut short as it was copied (%s): copy it anew; "
+			       "'sqlite3 FILE .recover' saves what is left",
+			       path, sqlite3_errmsg(db));
 	return ww_fail(err, no, "%s: %s", path, db ? sqlite3_errmsg(db) : "out of memory");
 }
 

@@ -121,6 +121,34 @@ class Import(unittest.TestCase):
         self.assertEqual((code, out), (1, ""))
         self.assertIn("looks like JSON, what a plug or a program replies once", err)
 
+    def test_cut_trace(self):
+        """A trace that was cut short says so, and what helps."""
+        self.write("t_s,power_W\n" + "".join(f"{i},{i % 7}.5\n" for i in range(3000)))
+        out = os.path.join(self.dir, "out.wwt")
+        self.assertEqual(run("wwtrace", "import", self.file, "-o", out)[0], 0)
+        with open(out, "r+b") as f:
+            f.truncate(3000)
+        self.assertEqual(run("wwtrace", "info", out), (
+            1, "", f"wwtrace info: {out}: damaged, or cut short as it was copied (database disk "
+                   "image is malformed): copy it anew; 'sqlite3 FILE .recover' saves what is "
+                   "left\n"))
+
+    def test_typed_table(self):
+        """A table for an attribution is no trace, and the message says whose it is."""
+        self.write("all unplugged, 1\n+box, 13\n")
+        code, out, err = run("pwrlog", "stat", self.file)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("'pwrlog attribute --table' reads it", err)
+
+    def test_no_power(self):
+        """Registers of energy are told as such, with what measures them."""
+        self.write("Time,PACKAGE_ENERGY (J)\n1700000000000,36\n1700000000200,72\n"
+                   "1700000000400,108\n")
+        code, out, err = run("pwrlog", "steps", self.file)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("there is meter.package_energy (Wh); of a register of energy, 'pwrlog stat' "
+                      "tells energy and mean power\n", err)
+
     def test_beyond(self):
         """A reading beyond any range is none: it is no number to reckon with."""
         for text in ("t_s,power_W\n0,5\n1,inf\n2,5\n3,-inf\n4,5\n",

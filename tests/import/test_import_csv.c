@@ -270,6 +270,9 @@ static void refused(void **state)
 		":2: column 1 (time): '1:00' is no time: a number of seconds or an ISO "
 		"8601 time would be, see wakewatt-formats(7); --rate 10 tells the rows a "
 		"second instead");
+	assert_string_equal(import_error("all unplugged, 1\n+box, 13\n+monitor, 40.5\n", NULL),
+			    ": this is a table of readings that were typed, not a trace: 'pwrlog "
+			    "attribute --table' reads it");
 	for (int line = 0; line < 3; line++)
 		for (int i = 0; i < 300; i++)
 			n += (size_t)snprintf(wide + n, sizeof(wide) - n, "%s%s",
