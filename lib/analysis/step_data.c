@@ -113,6 +113,7 @@ int ww_step_data_init(struct ww_step_data *d, const struct ww_step_input *in, st
 	d->q = in->resolution > 0 ? in->resolution : 0;
 	if (d->block > 1)
 		d->q = 0;
+	ww_step_range(d);
 	d->spike = in->spike_s > 0 ? fmax(1, floor(in->spike_s / d->period + 0.5)) : 3;
 	d->gain = in->acc_rel > 0 ? in->acc_rel : 0;
 	return ww_step_noise(d) < 0 ? ww_fail_nomem(err) : 0;

@@ -150,10 +150,10 @@ static void side_level(const struct known *k, int which, double var, double s2, 
 		       struct ww_step_level *out)
 {
 	const struct side *s = &k->side[which];
-	double q = k->r->block > 1 ? 0 : k->in->resolution, seen;
+	double q = k->level->q, seen;
 
 	seen = sqrt(fmax(0, s->vv - (s->tt > 0 ? k->level->slope * s->tv : 0)) / fmax(1, s->n - 1));
-	*out = (struct ww_step_level){.n_eff = s->n, .dof = dof};
+	*out = (struct ww_step_level){.n_eff = s->n, .dof = dof, .q = q};
 	out->uQ = ww_quantiser_seen_u(q, s->n < 8 ? fmin(seen, sqrt(s2)) : seen);
 	out->uA = sqrt(var) * ww_step_student(dof);
 	out->u = hypot(out->uA, out->uQ);
@@ -203,7 +203,7 @@ static void solve(struct known *k, double t, struct ww_step_event *e)
 	e->after_u = lb.u;
 	e->uQ = hypot(la.uQ, lb.uQ);
 	ww_step_uncertainty(&d, va + vb, dof, 0, dof, e);
-	ww_step_judge(&d, &la, &lb, e, WW_STEP_KNOWN_TIME);
+	ww_step_judge(&la, &lb, e, WW_STEP_KNOWN_TIME);
 }
 
 int ww_steps_known(const struct ww_step_input *in, const struct ww_step_result *r, double t,

@@ -26,9 +26,10 @@ static void level_result(const struct ww_step_data *d, const struct ww_step_fit 
 	out->dof = 8 + fmax(0, out->n_eff - f->params);
 	out->value = ww_step_fit_at(f, when) + d->centre;
 	out->uA = sqrt(f->s2 * f->tau * ww_step_fit_cov(f, when, when)) * ww_step_student(out->dof);
-	out->uQ = ww_step_quantiser(d, f, dither);
+	out->q = f->q;
+	out->uQ = ww_step_quantiser(f, dither);
 	out->u = hypot(out->uA, out->uQ);
-	out->undithered = out->uQ > 0.1 * d->q;
+	out->undithered = out->uQ > 0.1 * f->q;
 	out->begin = ww_step_fit_at(f, d->t[from]) + d->centre;
 	out->end = ww_step_fit_at(f, d->t[to - 1]) + d->centre;
 	if (out->shape == WW_LEVEL_LINE) {
@@ -141,7 +142,7 @@ static void event_result(const struct ww_step_data *d, const struct ww_step_fit 
 	e->settled = fmax(d->t[e->settled_i] + d->origin, e->t_hi);
 	end = e->settled_i + 3 < lb->to ? e->settled_i + 3 : lb->to;
 	e->peak = peak(d, e, bound.i, end, s);
-	ww_step_judge(d, la, lb, e, WW_STEP_DETECTED);
+	ww_step_judge(la, lb, e, WW_STEP_DETECTED);
 }
 
 int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
@@ -162,6 +163,7 @@ int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bo
 		span[k].from = k ? bound[k - 1].f : 0;
 		span[k].to = k < bounds ? bound[k].i : d->n;
 		ww_step_fit(d, span[k].from, span[k].to, &fit[k]);
+		fit[k].q = ww_step_own_q(d, span[k].from, span[k].to);
 	}
 	for (size_t k = 0; k <= bounds; k++)
 		fit[k].drifts = ww_step_drifts(&fit[k], k ? &fit[k - 1] : NULL);

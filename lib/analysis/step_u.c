@@ -45,6 +45,8 @@ double ww_step_dither(const struct ww_step_data *d, const struct ww_step_fit *fi
 	double sum = 0, dof = 0;
 
 	for (size_t k = 0; k < n; k++) {
+		if (fit[k].q > d->q)
+			continue;
 		sum += fit[k].rss;
 		dof += fmax(0, fit[k].n - fit[k].params);
 	}
@@ -55,35 +57,35 @@ double ww_step_dither(const struct ww_step_data *d, const struct ww_step_fit *fi
  * What the quantiser leaves in a level's mean. The common noise counts where the
  * level's own spread is one that it can make; else the spread itself.
  */
-double ww_step_quantiser(const struct ww_step_data *d, const struct ww_step_fit *f, double dither)
+double ww_step_quantiser(const struct ww_step_fit *f, double dither)
 {
-	double s = ww_step_seen(f), lo, hi, slack = 4 * sqrt(2 * f->tau / fmax(1, f->n));
+	double s = ww_step_seen(f), q = f->q, lo, hi, slack = 4 * sqrt(2 * f->tau / fmax(1, f->n));
 
-	if (!(d->q > 0))
+	if (!(q > 0))
 		return 0;
-	if (s > 2 * d->q)
-		return ww_quantiser_u(d->q, s);
-	if (dither > s + d->q)
-		return ww_quantiser_seen_u(d->q, s);
-	lo = dither > 0 ? shown(0, d->q, dither) : 0;
-	hi = dither > 0 ? shown(d->q / 2, d->q, dither) : d->q * d->q / 4;
+	if (s > 2 * q)
+		return ww_quantiser_u(q, s);
+	if (dither > s + q)
+		return ww_quantiser_seen_u(q, s);
+	lo = dither > 0 ? shown(0, q, dither) : 0;
+	hi = dither > 0 ? shown(q / 2, q, dither) : q * q / 4;
 	if (dither > 0 && s * s > lo * (1 - slack) && s * s < hi * (1 + slack))
-		return ww_quantiser_u(d->q, dither);
-	return ww_quantiser_seen_u(d->q, s);
+		return ww_quantiser_u(q, dither);
+	return ww_quantiser_seen_u(q, s);
 }
 
 /* A change of one count or less on a display without noise. */
-void ww_step_judge(const struct ww_step_data *d, const struct ww_step_level *a,
-		   const struct ww_step_level *b, struct ww_step_event *e, int32_t state)
+void ww_step_judge(const struct ww_step_level *a, const struct ww_step_level *b,
+		   struct ww_step_event *e, int32_t state)
 {
 	double half = 0;
 
 	e->state = state;
 	e->bounds[0] = e->bounds[1] = NAN;
-	if (!(a->undithered || b->undithered) || fabs(e->delta) > 1.000001 * d->q)
+	if (!(a->undithered || b->undithered) || fabs(e->delta) > 1.000001 * fmax(a->q, b->q))
 		return;
-	half += a->undithered ? d->q / 2 : 2 * a->u;
-	half += b->undithered ? d->q / 2 : 2 * b->u;
+	half += a->undithered ? a->q / 2 : 2 * a->u;
+	half += b->undithered ? b->q / 2 : 2 * b->u;
 	e->state = WW_STEP_UNRESOLVED;
 	e->bounds[0] = e->delta - half;
 	e->bounds[1] = e->delta + half;

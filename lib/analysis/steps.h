@@ -73,6 +73,7 @@ struct ww_step_level {
 	double settling_s;  /* time constant of an exponential; 0 */
 	double min, max;    /* of the used readings */
 	int32_t shape;	    /* enum ww_level_shape */
+	double q;	    /* step of the display there; 0 */
 	int32_t undithered; /* 1: too little noise for the mean to tell parts of a count */
 };
 

@@ -39,14 +39,15 @@ struct ww_step_data {
 	uint8_t *hole;
 	uint8_t *out; /* 1: outlier, or between two levels: no part of a fit */
 	double centre;
-	double q;      /* step of the display; 0 */
-	double floor;  /* least sigma */
-	double period; /* s */
-	double spike;  /* readings of the longest spike */
-	double gain;   /* bound of it, a part */
-	bool spiky;    /* it has spikes apart from changes */
-	size_t block;  /* readings averaged into one */
-	size_t *first; /* [n] the first of them */
+	double q;		    /* step of the display; 0 */
+	double coarse, coarse_from; /* its step in a higher range, above that; 0 */
+	double floor;		    /* least sigma */
+	double period;		    /* s */
+	double spike;		    /* readings of the longest spike */
+	double gain;		    /* bound of it, a part */
+	bool spiky;		    /* it has spikes apart from changes */
+	size_t block;		    /* readings averaged into one */
+	size_t *first;		    /* [n] the first of them */
 	double mains_hz;
 
 	double sigma, phi, tau;	 /* usual noise */
@@ -82,11 +83,17 @@ struct ww_step_fit {
 	double hold;	  /* of a line: what its slope is held by */
 	double s2;	  /* variance of the readings, shrunk towards the usual */
 	double dof;	  /* that s2 rests upon */
+	double q;	  /* step of the display there; of results only */
 };
 
 /* step_data.c: take the readings over, find what noise they have. */
 int ww_step_data_init(struct ww_step_data *d, const struct ww_step_input *in, struct ww_error *err);
 void ww_step_data_free(struct ww_step_data *d);
+
+/* step_range.c: find a coarser range of the display. */
+void ww_step_range(struct ww_step_data *d);
+/* The step in [from, to). */
+double ww_step_own_q(const struct ww_step_data *d, size_t from, size_t to);
 
 /* step_moments.c: sums for the fits, after out[] was set. */
 void ww_step_data_sum(struct ww_step_data *d);
@@ -182,15 +189,15 @@ double ww_step_seen(const struct ww_step_fit *f);
 /* Noise before the quantiser, if all levels have the same. */
 double ww_step_dither(const struct ww_step_data *d, const struct ww_step_fit *fit, size_t n);
 /* What the quantiser leaves in a level's mean. */
-double ww_step_quantiser(const struct ww_step_data *d, const struct ww_step_fit *f, double dither);
+double ww_step_quantiser(const struct ww_step_fit *f, double dither);
 /* Half of what covers 95.45 %: for twice the standard uncertainty to do so. */
 double ww_step_student(double dof);
 /* uA, uG, u and dof of an event from the variances of both levels; uQ is set. */
 void ww_step_uncertainty(const struct ww_step_data *d, double va, double dof_a, double vb,
 			 double dof_b, struct ww_step_event *e);
 /* The state: as given, or unresolved with bounds. */
-void ww_step_judge(const struct ww_step_data *d, const struct ww_step_level *a,
-		   const struct ww_step_level *b, struct ww_step_event *e, int32_t state);
+void ww_step_judge(const struct ww_step_level *a, const struct ww_step_level *b,
+		   struct ww_step_event *e, int32_t state);
 /* step_result.c: the events and levels. */
 int ww_step_results(const struct ww_step_data *d, const struct ww_step_bound *bound, size_t bounds,
 		    struct ww_step_result *out);

@@ -438,6 +438,34 @@ static void late_in_long(void **state)
 	ww_steps_clear(&x.r);
 }
 
+/* A display of 0.1 W that shows whole watts above 50 W: of these no mean tells parts. */
+static void coarse_range(void **state)
+{
+	(void)state;
+	begin(3600, 20.14);
+	add(600, 3600, 40.3);
+	for (size_t k = 1; k < 20; k++)
+		add(600 + 150 * k, 600 + 150 * (k + 1), 3.27 * (double)k);
+	for (size_t i = 0; i < 3600; i++)
+		x.v[i] = x.v[i] > 50 ? round(x.v[i]) : x.v[i];
+	find(0, 0.1);
+	assert_int_equal(x.r.events, 20);
+	near(x.r.level[0].uQ, 0.1 / sqrt(12), 1e-6);
+	near(x.r.level[1].uQ, 1 / sqrt(12), 1e-6);
+	near(x.r.level[9].q, 1, 1e-9);
+	for (size_t k = 1; k < 20; k++)
+		near(x.r.event[k].delta, 3.27, 2 * x.r.event[k].u);
+	ww_steps_clear(&x.r);
+	/* Two values that are multiples of ten are no range. */
+	begin(3600, 20);
+	for (size_t k = 0; k < 12; k++)
+		add(300 * k, 300 * k + 150, 60);
+	find(0, 0.1);
+	assert_int_equal(x.r.events, 23);
+	near(x.r.level[1].q, 0.1, 1e-9);
+	ww_steps_clear(&x.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,8 +475,8 @@ int main(void)
 		cmocka_unit_test(passing),	cmocka_unit_test(together),
 		cmocka_unit_test(covariance),	cmocka_unit_test(noisy_level),
 		cmocka_unit_test(unresolved),	cmocka_unit_test(known_in_drift),
-		cmocka_unit_test(settles_late), cmocka_unit_test(late_in_long),
-		cmocka_unit_test(fast_levels),
+		cmocka_unit_test(coarse_range), cmocka_unit_test(settles_late),
+		cmocka_unit_test(late_in_long), cmocka_unit_test(fast_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
