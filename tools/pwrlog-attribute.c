@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TABLES 64
 
@@ -14,7 +15,8 @@ struct choice {
 	struct ww_attribute_options o;
 	const char *table[TABLES];
 	size_t tables;
-	const char *calibration, *against, *plan;
+	const char *calibration, *against, *list;
+	bool plan; /* list: its devices, beside those of readings */
 	char currency[32];
 	struct ww_plan_options p;
 	int form;
@@ -24,7 +26,7 @@ static void usage(FILE *f)
 {
 	fputs("usage: pwrlog attribute [OPTIONS] FILE...\n"
 	      "       pwrlog attribute [OPTIONS] --table FILE\n"
-	      "       pwrlog attribute --plan a,b,c [--readings N] [--one-flip]\n"
+	      "       pwrlog attribute --plan [a,b,c] [--readings N] [--one-flip] [FILE...]\n"
 	      "\n"
 	      "Watts of each device, from readings of known on and off. FILE is a trace with\n"
 	      "marks such as '+monitor', '-monitor', 'monitor=standby', or one in which devices\n"
@@ -50,7 +52,8 @@ static void usage(FILE *f)
 	      "  --cost P              of what saves, for its pay-back\n"
 	      "  --channel NAME        channel of power, where a trace has several\n"
 	      "  --spike DUR           longest spike to ignore in a trace (three readings)\n"
-	      "  --plan a,b,c          states in which to read the meter, as a table to fill in\n"
+	      "  --plan [a,b,c]        states to read the meter in, as a table to fill in:\n"
+	      "                        for these devices and those of FILE or --table\n"
 	      "  --readings N          how many, for --plan\n"
 	      "  --one-flip            one plug at a time, for --plan\n"
 	      "  --reading-u W         standard uncertainty of a reading, for --plan\n"
@@ -133,6 +136,87 @@ static int read_calibration(const char *path, struct ww_calibration **out)
 	return rc;
 }
 
+/* A name as a list of names takes it. */
+static int put_name(FILE *f, const char *name, bool first)
+{
+	if (!first)
+		fputc(',', f);
+	fputc('"', f);
+	for (; *name; name++) {
+		if (*name == '"')
+			fputc('"', f);
+		fputc(*name, f);
+	}
+	return fputc('"', f);
+}
+
+/* The devices of a list, and those of readings that the list does not have. */
+static char *all_names(const struct ww_attribute *a, const struct ww_plan *listed)
+{
+	const struct ww_device *d;
+	const char *name, *last = "";
+	size_t size, n = 0, known = 0;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	for (; listed && (name = ww_plan_device(listed, n)); n++)
+		put_name(f, name, n == 0);
+	known = n;
+	/* Devices with several states stand one behind the other. */
+	for (size_t i = 0; (d = ww_attribute_device(a, i)); i++) {
+		bool is = strcmp(d->name, last) == 0;
+
+		for (size_t k = 0; !is && k < known; k++)
+			is = strcmp(ww_plan_device(listed, k), d->name) == 0;
+		if (!is)
+			put_name(f, d->name, n++ == 0);
+		last = d->name;
+	}
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int plan(const struct choice *c, const char *devices)
+{
+	struct ww_error err = {0};
+	struct ww_plan *p = NULL;
+	char *text = NULL;
+	int rc = TOOL_OK;
+
+	if (ww_plan_new(devices, &c->p, &p, &err) < 0)
+		rc = tool_usage_error("--plan: %s", err.text);
+	else if (ww_plan_report(p, c->form, &text, &err) < 0)
+		rc = tool_fail(&err);
+	else
+		rc = tool_print(text);
+	ww_plan_free(p);
+	return rc;
+}
+
+static int plan_for(const struct choice *c, const struct ww_attribute *a)
+{
+	struct ww_plan_options o = {.size = sizeof(o)};
+	struct ww_error err = {0};
+	struct ww_plan *listed = NULL;
+	char *names;
+	int rc;
+
+	if (c->list && ww_plan_new(c->list, &o, &listed, &err) < 0)
+		return tool_usage_error("--plan: %s", err.text);
+	names = all_names(a, listed);
+	rc = names ? plan(c, names) : TOOL_FAILED;
+	if (!names)
+		tool_say("out of memory");
+	ww_plan_free(listed);
+	free(names);
+	return rc;
+}
+
 static int attribute(struct choice *c, char **files, int n)
 {
 	struct ww_calibration *cal = NULL;
@@ -155,30 +239,13 @@ static int attribute(struct choice *c, char **files, int n)
 		rc = read_file(a, WW_SET_BEFORE, c->against,
 			       /* A recorded trace may be compared with a typed table. */
 			       c->tables > 0 && !tool_is_trace(c->against));
-	if (rc == 0 &&
-	    (ww_attribute_solve(a, &err) < 0 || ww_attribute_report(a, c->form, &text, &err) < 0))
+	if (rc == 0 && (ww_attribute_solve(a, &err) < 0 ||
+			(!c->plan && ww_attribute_report(a, c->form, &text, &err) < 0)))
 		rc = tool_fail(&err);
 	if (rc == 0)
-		rc = tool_print(text);
+		rc = c->plan ? plan_for(c, a) : tool_print(text);
 	ww_attribute_free(a);
 	ww_calibration_free(cal);
-	return rc;
-}
-
-static int plan(const struct choice *c)
-{
-	struct ww_error err = {0};
-	struct ww_plan *p = NULL;
-	char *text = NULL;
-	int rc = TOOL_OK;
-
-	if (ww_plan_new(c->plan, &c->p, &p, &err) < 0)
-		rc = tool_usage_error("--plan: %s", err.text);
-	else if (ww_plan_report(p, c->form, &text, &err) < 0)
-		rc = tool_fail(&err);
-	else
-		rc = tool_print(text);
-	ww_plan_free(p);
 	return rc;
 }
 
@@ -245,6 +312,20 @@ static int number_option(int opt, struct choice *c)
 	}
 }
 
+/*
+ * What stands behind --plan is a list of devices unless it is an option, a file, or what
+ * is called as files are.
+ */
+static bool is_list(const char *text)
+{
+	const char *dot = strrchr(text, '.');
+
+	if (*text == '-' || *text == '\0' || access(text, F_OK) == 0)
+		return false;
+	return strchr(text, ',') ||
+	       !(strchr(text, '/') || (dot && strlen(dot) > 1 && strlen(dot) <= 5));
+}
+
 static int take_option(int opt, struct choice *c, char **argv)
 {
 	int rc = number_option(opt, c);
@@ -286,7 +367,11 @@ static int take_option(int opt, struct choice *c, char **argv)
 		c->o.channel = optarg;
 		return 0;
 	case O_PLAN:
-		c->plan = optarg;
+		c->plan = true;
+		if (optarg)
+			c->list = optarg;
+		else if (argv[optind] && is_list(argv[optind]))
+			c->list = argv[optind++];
 		return 0;
 	default:
 		return tool_bad_option(opt, argv);
@@ -294,17 +379,20 @@ static int take_option(int opt, struct choice *c, char **argv)
 }
 
 /* What does not go together. */
-static int check(const struct choice *c, int files)
+static int check(const struct choice *c, int files, const char *file)
 {
-	if (c->plan && (c->tables || files || c->against))
-		return tool_usage_error("--plan is made before anything is read: no FILE with it");
+	if (c->plan && c->against)
+		return tool_usage_error("--plan and --against exclude each other");
+	if (c->plan && !c->list && !c->tables && !files)
+		return tool_usage_error("--plan of which devices? A list (--plan a,b,c), or "
+					"readings of them (FILE, --table FILE)");
 	if (!c->plan && (c->p.readings || c->p.one_flip || c->p.reading_u > 0))
 		return tool_usage_error("--readings, --one-flip and --reading-u go with --plan");
 	if (!c->plan && !c->tables && !files)
 		return tool_usage_error("name a trace, or a table with --table");
 	if (c->tables && files)
 		return tool_usage_error("traces or tables, not both at once: '%s' and '%s'",
-					c->table[0], "FILE");
+					c->table[0], file);
 	if (c->o.offset_known && c->calibration)
 		return tool_usage_error("--offset and --calibration exclude each other: the "
 					"calibration has an offset");
@@ -334,7 +422,7 @@ int pwrlog_attribute(int argc, char **argv)
 						{"cost", required_argument, NULL, O_COST},
 						{"channel", required_argument, NULL, O_CHANNEL},
 						{"spike", required_argument, NULL, O_SPIKE},
-						{"plan", required_argument, NULL, O_PLAN},
+						{"plan", optional_argument, NULL, O_PLAN},
 						{"readings", required_argument, NULL, O_READINGS},
 						{"one-flip", no_argument, NULL, O_ONE_FLIP},
 						{"reading-u", required_argument, NULL, O_READING_U},
@@ -360,8 +448,10 @@ int pwrlog_attribute(int argc, char **argv)
 		if (rc)
 			return rc;
 	}
-	rc = check(&w, argc - optind);
+	rc = check(&w, argc - optind, argv[optind]);
 	if (rc)
 		return rc;
-	return w.plan ? plan(&w) : attribute(&w, argv + optind, argc - optind);
+	if (w.plan && !w.tables && argc == optind)
+		return plan(&w, w.list);
+	return attribute(&w, argv + optind, argc - optind);
 }

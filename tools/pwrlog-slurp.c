@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MOST ((size_t)256 << 20)
 
@@ -112,14 +113,32 @@ int tool_watts(const char *option, const char *text, double *value, double *u)
 				option, text);
 }
 
+/* A currency without the "/kWh", "per kWh" behind it. @return its bytes */
+static size_t without_kwh(const char *p, size_t n)
+{
+	static const char *const ends[] = {"/kwh", "/ kwh", "per kwh", "a kwh"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t k = strlen(ends[i]);
+
+		if (n < k || strncasecmp(p + n - k, ends[i], k) != 0)
+			continue;
+		for (n -= k; n && p[n - 1] == ' ';)
+			n--;
+		break;
+	}
+	return n;
+}
+
 int tool_price(const char *option, const char *text, double *value, char *unit, size_t n)
 {
-	const char *p = skip(text), *first = p;
+	const char *p = skip(text), *first = p, *from;
 	size_t before, after;
 	char *end;
 
 	while (*p && !(*p >= '0' && *p <= '9') && *p != '.' && *p != '-')
 		p++;
+	from = p;
 	before = (size_t)(p - first);
 	while (before && first[before - 1] == ' ')
 		before--;
@@ -128,8 +147,11 @@ int tool_price(const char *option, const char *text, double *value, char *unit, 
 	after = strlen(p);
 	while (after && p[after - 1] == ' ')
 		after--;
-	if (end == first + before || !isfinite(*value) || *value < 0 || *value > 1e12 ||
-	    (before && after) || before + after >= n)
+	/* "0.0702 $/kWh": a price of a kWh anyway. */
+	after = without_kwh(p, after);
+	before = without_kwh(first, before);
+	if (end == from || !isfinite(*value) || *value < 0 || *value > 1e12 || (before && after) ||
+	    before + after >= n)
 		return tool_usage_error("%s '%s': expected a price, such as 0.0702 or '0.30 EUR'",
 					option, text);
 	if (before + after) {

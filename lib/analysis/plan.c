@@ -14,6 +14,9 @@
 #define DEVICES	 100
 #define READINGS 512
 #define SWEEPS	 20
+/* Other starts of an exchange, and how much work they may be. */
+#define STARTS 100
+#define COST   3e6
 /* Paths of single flips are improved up to so many devices. */
 #define PATH_DEVICES 12
 
@@ -132,28 +135,80 @@ static void start(struct ww_plan *p, const uint8_t *h, size_t order)
 									 : (i + d) % 2);
 }
 
+/* Greatest variance of a device, by that of a reading; INFINITY where one is not known. */
+static double worst(const struct ww_plan *p, struct room *r)
+{
+	double most = 0;
+
+	if (isinf(evaluate(p, r)))
+		return (double)INFINITY;
+	for (size_t d = 1; d < r->k; d++)
+		most = fmax(most, r->inv[d * (r->k + 1)]);
+	return most;
+}
+
+/* States by a linear congruence (Knuth's MMIX), the same ones each time. */
+static void start_anywhere(struct ww_plan *p, uint64_t *seed)
+{
+	size_t n = p->info.devices;
+
+	for (size_t i = n; i < p->info.readings * n; i++) {
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		p->state[i] = *seed >> 40 & 1;
+	}
+}
+
+/* From one start the exchange ends where no single state is better; others end elsewhere. */
+static int restart(struct ww_plan *p, struct room *r, struct ww_error *err)
+{
+	size_t n = p->info.devices, size = p->info.readings * n;
+	double cost = (double)size * (double)n * (double)n, best = worst(p, r);
+	uint8_t *keep = malloc(size);
+	uint64_t seed = 1;
+
+	if (!keep)
+		return ww_fail_nomem(err);
+	memcpy(keep, p->state, size);
+	for (int i = 0; i < STARTS && (i + 1) * cost < COST; i++) {
+		double now;
+
+		start_anywhere(p, &seed);
+		if (isinf(evaluate(p, r)))
+			continue;
+		exchange(p, r);
+		now = worst(p, r);
+		if (now < best - 1e-9) {
+			best = now;
+			memcpy(keep, p->state, size);
+		}
+	}
+	memcpy(p->state, keep, size);
+	free(keep);
+	return 0;
+}
+
 static int build(struct ww_plan *p, struct room *r, struct ww_error *err)
 {
 	size_t n = p->info.devices, readings = p->info.readings, order = readings;
 	uint8_t *h;
+	bool is;
 
 	while (order % 4 && order > 2)
 		order++;
 	h = malloc(order * order);
 	if (!h)
 		return ww_fail_nomem(err);
-	if (ww_hadamard(order, h) < 0) {
-		start(p, NULL, 0);
-		exchange(p, r);
-	} else if (order == readings) {
+	is = ww_hadamard(order, h) == 0;
+	if (is && order == readings) {
 		for (size_t i = 0; i < readings; i++)
 			memcpy(p->state + i * n, h + i * order + 1, n);
-	} else {
-		start(p, h, order);
-		exchange(p, r);
+		free(h);
+		return 0;
 	}
+	start(p, is ? h : NULL, order);
 	free(h);
-	return 0;
+	exchange(p, r);
+	return restart(p, r, err);
 }
 
 static size_t distance(const uint8_t *a, const uint8_t *b, size_t n)

@@ -12,8 +12,9 @@ static void text_report(struct ww_str *s, const struct ww_plan *p)
 {
 	const struct ww_plan_info *i = &p->info;
 
-	ww_str_addf(s, "# %zu readings for %zu device%s, %llu plugs to change", i->readings,
-		    i->devices, i->devices == 1 ? "" : "s", (unsigned long long)i->flips);
+	ww_str_addf(s, "# %zu readings for %zu device%s, %llu plug%s to change", i->readings,
+		    i->devices, i->devices == 1 ? "" : "s", (unsigned long long)i->flips,
+		    i->flips == 1 ? "" : "s");
 	ww_str_add(s, p->one_flip ? ", one at a time.\n" : ".\n");
 	ww_str_add(s, "# Uncertainty of a device, by that of a reading: ");
 	ratio(s, i->u / (i->u_onebyone / 1.4142135623730951));

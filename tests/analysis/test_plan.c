@@ -106,6 +106,28 @@ static void test_numbers(void **state)
 	assert_true(plan("a,b,c,d", 12, 0)->u < plan("a,b,c,d", 6, 0)->u);
 }
 
+/* So many readings that no matrix has: what exhaustive and random searches find, not less. */
+static void test_searched(void **state)
+{
+	static const struct {
+		const char *devices;
+		uint32_t readings;
+		double u;
+	} row[] = {{"a,b,c,d", 5, 0.9429},
+		   {"a,b,c,d,e", 6, 0.8945},
+		   {"a,b,c,d,e,f", 7, 0.8607},
+
+		   {"a,b,c,d,e,f,g,h", 9, 0.7906}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		double u = plan(row[i].devices, row[i].readings, 0)->u;
+
+		if (!(u <= row[i].u))
+			fail_msg("%s in %u: %g", row[i].devices, row[i].readings, u);
+	}
+}
+
 /* One plug between two readings; one device is plain repetition. */
 static void test_one_flip(void **state)
 {
@@ -187,8 +209,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hadamard), cmocka_unit_test(test_worked),
-		cmocka_unit_test(test_numbers),	 cmocka_unit_test(test_one_flip),
-		cmocka_unit_test(test_table),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_numbers),	 cmocka_unit_test(test_searched),
+		cmocka_unit_test(test_one_flip), cmocka_unit_test(test_table),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);

@@ -160,6 +160,75 @@ box,monitor,"disk, old",W
                      "write one a line, such as 'all unplugged, 1' and '+box, 13'\n", "--table",
                      self.file("plan.csv", self.attribute("--plan", "a,b")[1]) and "plan.csv")
 
+    def test_plan_for(self):
+        """The devices of a table or a trace; a list adds to them."""
+        self.file("desk.txt", DESK)
+
+        def devices(*args):
+            return js("pwrlog", "attribute", "--json", *args, cwd=self.dir)["devices"]
+        of = ["box", "monitor", "printer", "lamp"]
+        self.assertEqual(devices("--table", "desk.txt", "--plan"), of)
+        self.assertEqual(devices("--plan", "--table", "desk.txt"), of)
+        self.assertEqual(devices("--plan", "tv,\"Box\",box", "--table", "desk.txt"),
+                         ["tv", "Box", "box", "monitor", "printer", "lamp"])
+        self.assertEqual(devices("--plan=a,b"), ["a", "b"])
+        self.assertEqual(devices("--plan", "fridge"), ["fridge"])
+        rows = ["%d,%.1f,%s" % (i, 13 if i >= 60 else 1, "+tv" if i == 58 else "")
+                for i in range(120)]
+        self.file("tv.csv", "\n".join(["t_s,power_W,label"] + rows) + "\n")
+        self.assertEqual(devices("--plan", "tv.csv"), ["tv"])
+        self.assertEqual(devices("tv.csv", "--plan"), ["tv"])
+        self.assertEqual(devices("--plan", "a,b", "tv.csv"), ["a", "b", "tv"])
+        self.refused(1, "pwrlog attribute: none.csv: No such file or directory\n", "--plan",
+                     "none.csv")
+
+    def test_plan_searched(self):
+        p = js("pwrlog", "attribute", "--json", "--plan", "a,b,c,d,e", "--readings", "6")
+        for u in p["u_W"]:
+            self.assertLess(u, 0.8945)
+
+    def test_price(self):
+        """What follows the currency says only what is known."""
+        self.file("before.txt", "+old, 62\n")
+        self.file("now.txt", "+new, 25\n")
+        for price in ("0.0702 $/kWh", "0.0702 $ per kWh", "$/kWh 0.0702", "$0.0702"):
+            out = self.attribute("--table", "now.txt", "--against", "before.txt", "--price", price,
+                                 "--cost", "100")[1]
+            self.assertIn(" 22.77 ± 0.50 $\npay-back of 100.00 $: ", out)
+        out = self.attribute("--table", "now.txt", "--against", "before.txt", "--price",
+                             "0.0702/kWh")[1]
+        self.assertIn(" 22.77 ± 0.50\n", out)
+
+    def test_no_watts(self):
+        """VA and V are not watts."""
+        self.file("va.txt", "box,monitor,VA\n0,0,1\n1,0,13\n1,1,40\n")
+        self.refused(1, "pwrlog attribute: va.txt:1: 'VA' is not watts, and no column is; watts do "
+                     "not follow from it: name a column W\n", "--table", "va.txt")
+        self.file("v.txt", "change,V\nall unplugged,230\n+box,231\n")
+        self.refused(1, "pwrlog attribute: v.txt:1: 'V' is not watts, and no column is; watts do "
+                     "not follow from it: name a column W\n", "--table", "v.txt")
+
+    def test_never_on(self):
+        self.file("d.txt", "d0,d1,W\n0,0,1\n0,1,48.5\n")
+        r = js("pwrlog", "attribute", "--json", "--table", "d.txt", cwd=self.dir)
+        self.assertEqual([d["name"] for d in r["devices"]], ["d0", "d1"])
+        self.assertEqual(r["next"][0]["on"], ["d0", "d1"])
+        self.assertIn("'d0': never on in a reading", r["notes"])
+
+    def test_control_bytes(self):
+        """Nothing of a file steers a terminal."""
+        self.file("c.txt", "all off, 1\n+b\x1b[31mx, 13\n+b\x11, \x1b[2J\n")
+        code, out, err = self.attribute("--table", "c.txt")
+        self.assertEqual((code, out), (1, ""))
+        self.assertEqual(err, "pwrlog attribute: c.txt:3: '\\x1b[2J' is not a reading in W\n")
+        self.file("c.txt", "all off, 1\n+b\x1b[31mx, 13\n")
+        code, out, err = self.attribute("--table", "c.txt")
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("\x1b", out)
+        code, out, err = run("pwrlog", "calibrate", "-", stdin=b"0;1\n25;\x1b[2J\n")
+        self.assertEqual((code, out), (1, ""))
+        self.assertNotIn("\x1b", err)
+
     def test_trace(self):
         """Marks of a recorded trace, as a stream on standard input."""
         rows = [dumps({"type": "wakewatt", "format": 1}),
@@ -213,7 +282,10 @@ box,monitor,"disk, old",W
         self.usage("--hours-per-day '25': expected a number from 0 to 24", *t, "--hours-per-day",
                    "25")
         self.usage("--readings, --one-flip and --reading-u go with --plan", *t, "--readings", "5")
-        self.usage("--plan is made before anything is read: no FILE with it", *t, "--plan", "a")
+        self.usage("--plan of which devices? A list (--plan a,b,c), or readings of them (FILE, "
+                   "--table FILE)", "--plan")
+        self.usage("--plan and --against exclude each other", *t, "--plan", "--against", "ok.txt")
+        self.usage("traces or tables, not both at once: 'ok.txt' and 'x.csv'", *t, "x.csv")
         self.usage("--plan: 3 readings: 3 devices and the meter's offset take 4 at least, and a "
                    "plan has no more than 512", "--plan", "a,b,c", "--readings", "3")
         self.usage("--offset and --calibration exclude each other: the calibration has an offset",
