@@ -97,7 +97,7 @@ static const char *no_watts(const struct ww_trace *t)
 	       : apparent ? "; volt-amperes are no watts: record the meter's watts"
 	       : volts && amps
 		       ? "; volts times amperes are watts for direct current only: record watts"
-	       : amps ? "; of direct current alone, give its volts (--volts 3.3)"
+	       : amps ? "; of direct current alone, give its volts (--columns ms,uA@3.3V)"
 		      : "";
 }
 

@@ -178,9 +178,9 @@ static void put_power(struct reader *r, const struct ww_num *v, const struct ww_
 static void put_values(struct reader *r)
 {
 	const struct ww_plan *p = r->p;
-	struct ww_num volts = {0}, amps = {0}, v;
+	struct ww_num volts = p->fixed, amps = {0}, v;
+	unsigned both = p->fixed.code > 0;
 	int exponent = 0;
-	unsigned both = 0;
 
 	for (size_t i = 0; i < p->fields; i++) {
 		const struct ww_plan_column *c = &p->col[i];
@@ -369,8 +369,10 @@ static int check_rows(struct reader *r, struct ww_error *err)
 	if (r->p->dc_power)
 		ww_rows_power(r->p, table_of(r), r->power);
 	if (r->p->dc_power)
-		ww_note(&im->notes, "power is volts times amperes, computed here: right for "
-				    "direct current");
+		ww_note(&im->notes,
+			r->p->fixed.code ? "power is amperes times the volts that were given"
+					 : "power is volts times amperes, computed here: right for "
+					   "direct current");
 	ww_rows_counters(im, table_of(r));
 	ww_rows_cells(im, table_of(r));
 	return ww_rows_odd(im, r->p, table_of(r), r->odd, err);

@@ -36,10 +36,11 @@ struct ww_plan {
 	int time_exponent, time_seconds;
 	const char *notes; /* of the source */
 	int64_t window_ns;
-	size_t summary;	    /* turbostat: 1 + the column that is "-" where a row is of all CPUs */
-	bool pmt_marks;	    /* lines 'M SECONDS "TEXT"' among the rows */
-	bool dc_power;	    /* a channel volts * amperes is added */
-	size_t volts, amps; /* fields of these */
+	size_t summary;	     /* turbostat: 1 + the column that is "-" where a row is of all CPUs */
+	bool pmt_marks;	     /* lines 'M SECONDS "TEXT"' among the rows */
+	bool dc_power;	     /* a channel volts * amperes is added */
+	size_t volts, amps;  /* fields of these */
+	struct ww_num fixed; /* volts that the caller gave instead: code > 0 */
 };
 
 #define WW_HEAD_LINES 128

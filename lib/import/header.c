@@ -275,6 +275,26 @@ static int comment_header(struct ww_plan *p, const struct ww_head *h, struct ww_
 	return rc;
 }
 
+/* "uA@3.3V": amperes at these volts. @return 0, or the number of a name that tells no volts */
+static size_t take_volts(struct ww_plan *p, struct ww_field *f)
+{
+	for (size_t i = 0; i < p->fields; i++) {
+		const char *at = memchr(f[i].p, '@', f[i].n);
+		size_t n = at ? (size_t)(at - f[i].p) : f[i].n;
+
+		if (!at)
+			continue;
+		if (p->fixed.code ||
+		    ww_num_read(at + 1, f[i].n - n - 1, false, &p->fixed) != WW_NUM_OK ||
+		    p->fixed.code <= 0 ||
+		    (p->fixed.unit_n && !(p->fixed.unit_n == 1 && *p->fixed.unit == 'V')))
+			return i + 1;
+		p->amps = i;
+		f[i].n = n;
+	}
+	return 0;
+}
+
 int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head *h, size_t first,
 		  struct ww_error *err)
 {
@@ -288,6 +308,12 @@ int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head 
 			return ww_fail(err, -EINVAL,
 				       "%s:%zu: %zu columns, but names for %zu of them were given",
 				       im->path, h->number[first], p->fields, n);
+		n = take_volts(p, f);
+		if (n)
+			return ww_fail(err, -EINVAL,
+				       "column %zu: '%.*s': volts of direct current stand behind "
+				       "the @ of one column, as uA@3.3V",
+				       n, (int)f[n - 1].n, f[n - 1].p);
 		return read_headings(p, f, NULL, err);
 	}
 	if (first > 0 && is_words(&p->dialect, h->line[first - 1], h->n[first - 1], p->fields, f)) {

@@ -219,6 +219,17 @@ static void plan_power(struct ww_import *im, struct ww_plan *p, const struct loo
 {
 	size_t v = 0, a = 0, other = 0;
 
+	if (p->fixed.code) {
+		p->dc_power = p->col[p->amps].role == WW_ROLE_VALUE &&
+			      strcmp(p->col[p->amps].head.quantity, "current") == 0;
+		p->volts = SIZE_MAX;
+		if (!p->dc_power)
+			ww_note(&im->notes,
+				"column %zu is no current: the volts behind its name "
+				"are not used",
+				p->amps + 1);
+		return;
+	}
 	if (count_of(p, "power", &other) || count_of(p, "voltage", &v) != 1 ||
 	    count_of(p, "current", &a) != 1)
 		return;

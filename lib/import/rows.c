@@ -37,16 +37,20 @@ void ww_rows_counters(struct ww_import *im, struct ww_table *t)
 
 void ww_rows_power(const struct ww_plan *p, struct ww_table *t, size_t power)
 {
-	const struct ww_column *v = &t->column[p->col[p->volts].column];
+	const struct ww_column *v = p->fixed.code ? NULL : &t->column[p->col[p->volts].column];
 	const struct ww_column *a = &t->column[p->col[p->amps].column];
 	double step = a->resolution > 0 ? a->resolution : ww_column_step(a, t->rows), sum = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->rows; i++) {
-		if (v->code[i] < WW_CODE_MIN)
+		if (!v || v->code[i] < WW_CODE_MIN)
 			continue;
 		sum += fabs(ww_column_value(v, i));
 		n++;
+	}
+	if (!v) {
+		sum = p->fixed.value;
+		n = 1;
 	}
 	if (n && sum > 0) {
 		double size = step * sum / (double)n, unit = pow(10, floor(log10(size)));

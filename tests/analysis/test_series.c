@@ -153,8 +153,8 @@ static void test_no_power(void **state)
 		 "; there is meter.va (VA); volt-amperes are no watts: record the meter's watts"},
 		{{{"current", "current", "A", WW_INSTANT, 0.1, 0.1, 0, 0, 0}},
 		 1,
-		 "; there is meter.current (A); of direct current alone, give its volts (--volts "
-		 "3.3)"}};
+		 "; there is meter.current (A); of direct current alone, give its volts (--columns "
+		 "ms,uA@3.3V)"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.rate_hz = how & 1 ? 10 : 0;
 	o.has_offset = how & 2 ? 1 : 0;
 	o.offset_s = how & 2 ? 3600 : 0;
-	o.columns = how & 4 ? "time_s,W,V" : NULL;
+	o.columns = !(how & 4) ? NULL : how & 32 ? "time_s,uA@3.3V" : "time_s,W,V";
 	o.format = how & 8 && ww_import_format_at(how >> 4) ? ww_import_format_at(how >> 4)->name
 							    : NULL;
 	if (ww_import_open(path, &o, &t, &err) == 0) {

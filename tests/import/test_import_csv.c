@@ -117,6 +117,28 @@ static void direct_current(void **state)
 	ww_trace_close(t);
 }
 
+/* A recorder of current alone, at volts that its user knows. */
+static void known_volts(void **state)
+{
+	struct ww_import_options o = {.size = sizeof(o), .columns = "ms,uA@3.3V"};
+	struct ww_trace *t =
+		import_with("Timestamp(ms),Current(uA)\n0,1000\n1,2000.5\n2,\n3,0\n", &o);
+
+	(void)state;
+	check_rows(t, "current", 4, ARRAY(0, 0.001, 0.002, 0.003), ARRAY(1e-3, 2.0005e-3, NAN, 0));
+	check_rows(t, "power", 4, ARRAY(0, 0.001, 0.002, 0.003), ARRAY(3.3e-3, 6.60165e-3, NAN, 0));
+	assert_true(noted(t, "amperes times the volts that were given"));
+	ww_trace_close(t);
+	o.columns = "ms,W@3V";
+	t = import_with("0,1\n1,2\n", &o);
+	assert_true(noted(t, "column 2 is no current"));
+	ww_trace_close(t);
+	o.columns = "ms,A@x";
+	assert_string_equal(import_error("0,1\n1,2\n", &o),
+			    "column 2: 'A@x': volts of direct current stand behind the @ of one "
+			    "column, as uA@3.3V");
+}
+
 static void headless(void **state)
 {
 	struct ww_import_options o = {.size = sizeof(o), .rate_hz = 2000};
@@ -298,12 +320,12 @@ static void no_counter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain),     cmocka_unit_test(dialects),
-		cmocka_unit_test(units),     cmocka_unit_test(direct_current),
-		cmocka_unit_test(headless),  cmocka_unit_test(digits),
-		cmocka_unit_test(holes),     cmocka_unit_test(labels),
-		cmocka_unit_test(late),	     cmocka_unit_test(refused),
-		cmocka_unit_test(no_counter)};
+		cmocka_unit_test(plain),       cmocka_unit_test(dialects),
+		cmocka_unit_test(units),       cmocka_unit_test(direct_current),
+		cmocka_unit_test(headless),    cmocka_unit_test(digits),
+		cmocka_unit_test(holes),       cmocka_unit_test(labels),
+		cmocka_unit_test(known_volts), cmocka_unit_test(late),
+		cmocka_unit_test(refused),     cmocka_unit_test(no_counter)};
 
 	return cmocka_run_group_tests_name("import csv", tests, make_folder, remove_folder);
 }
