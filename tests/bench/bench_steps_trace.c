@@ -10,8 +10,12 @@
 
 #define MOST 1000000
 
-/* n readings of 20 W with normal noise of 0.3 W, 37 W more in every second stretch of `each`. */
-static struct ww_trace *written(struct bench *b, int64_t n, int64_t period, int64_t each)
+/*
+ * n readings of 20 W with normal noise of 0.3 W, 37 W more in every second stretch of `each`;
+ * settle > 0: each stretch begins 20 W higher, which dies away in so many readings.
+ */
+static struct ww_trace *written(struct bench *b, int64_t n, int64_t period, int64_t each,
+				double settle)
 {
 	struct ww_source_info info = {.kind = WW_METER, .name = "meter", .period_ns = period};
 	static int64_t t[MOST], code[MOST];
@@ -20,7 +24,8 @@ static struct ww_trace *written(struct bench *b, int64_t n, int64_t period, int6
 	bench_open(b, &info, &POWER, 1);
 	for (int64_t i = 0; i < n; i++) {
 		t[i] = BEGIN + i * period;
-		code[i] = llround(10 * (20 + (each && i / each % 2 ? 37 : 0) + 0.3 * normal()));
+		code[i] = llround(10 * (20 + (each && i / each % 2 ? 37 : 0) + 0.3 * normal() +
+					(settle > 0 ? 20 * exp(-(double)(i % each) / settle) : 0)));
 	}
 	OK(ww_writer_samples(b->w, b->source, (size_t)n, t, t, code, err));
 	return bench_read(b);
@@ -31,11 +36,12 @@ static double since(int64_t begin)
 	return (double)(ww_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / 1e9;
 }
 
-static void whole(const char *what, int64_t n, int64_t period, int64_t each, double bound)
+static void whole(const char *what, int64_t n, int64_t period, int64_t each, double settle,
+		  double bound)
 {
 	struct ww_steps *s = NULL;
 	struct bench b;
-	struct ww_trace *t = written(&b, n, period, each);
+	struct ww_trace *t = written(&b, n, period, each, settle);
 	int64_t begin = ww_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	char *text, *svg;
 	double found;
@@ -59,9 +65,11 @@ static void whole(const char *what, int64_t n, int64_t period, int64_t each, dou
 
 int main(void)
 {
-	whole("a day at 1 Hz without change", 86400, S, 0, 0.1);
-	whole("100 000 readings at 10 Hz, 20 levels", MOST / 10, S / 10, 5000, 0.1);
-	whole("1 000 000 readings at 10 Hz, 20 levels", MOST, S / 10, 50000, 1);
-	whole("1 000 000 readings at 10 Hz, 2000 levels", MOST, S / 10, 500, 1);
+	whole("a day at 1 Hz without change", 86400, S, 0, 0, 0.1);
+	whole("100 000 readings at 10 Hz, 20 levels", MOST / 10, S / 10, 5000, 0, 0.1);
+	whole("1 000 000 readings at 10 Hz, 20 levels", MOST, S / 10, 50000, 0, 1);
+	whole("1 000 000 readings at 10 Hz, 2000 levels", MOST, S / 10, 500, 0, 1);
+	whole("1 000 000 readings at 1 Hz, 2500 levels that settle in 40 s", MOST, S, 400, 40, 1);
+	whole("1 000 000 readings at 1 Hz, 500 levels that settle in 150 s", MOST, S, 2000, 150, 1);
 	return 0;
 }
