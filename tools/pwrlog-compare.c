@@ -229,6 +229,18 @@ static void say_notes(const struct input *in, size_t n)
 			tool_say("%s", note);
 }
 
+/* Folders are not part of a name, so two files may well have the same. */
+static int check_names(char *const *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(name[i], name[k]) == 0)
+				return tool_usage_error("two files are called '%s': tell them "
+							"apart with --names A,B",
+							name[i]);
+	return 0;
+}
+
 static int compare(struct input *in, size_t n, const struct options *opt)
 {
 	struct ww_compare *c = NULL;
@@ -252,6 +264,8 @@ static int compare(struct input *in, size_t n, const struct options *opt)
 		tool_say("a trace and a list of numbers cannot be compared with each other");
 		rc = TOOL_FAILED;
 	}
+	if (rc == 0)
+		rc = check_names(name, n);
 	if (rc == 0)
 		say_notes(in, n);
 	if (rc == 0)

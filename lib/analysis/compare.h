@@ -42,6 +42,12 @@ int ww_compare_figures(const struct ww_samples2 *s, const struct ww_compare_mete
 		       double power, struct ww_comparison *r);
 /* The verdict, from the interval, p_holm and the resolution. */
 void ww_compare_judge(struct ww_comparison *r, double conf, double resolution);
+/* The unit with the prefix that makes the values of a measure readable. */
+struct ww_compare_scale {
+	double by;
+	char unit[64];
+};
+struct ww_compare_scale ww_compare_scale(const struct ww_comparison *r, double v);
 /* "B uses 1.2 % less; 95 %: 1.1-1.4 %" */
 int ww_compare_say(struct ww_compare *c, size_t i);
 

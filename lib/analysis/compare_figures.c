@@ -8,6 +8,8 @@
 #include <float.h>
 #include <math.h>
 
+#define COVER 0.9545 /* of twice a standard uncertainty */
+
 static double mean_sd(const double *v, size_t n, double *sd)
 {
 	struct ww_mean_test t;
@@ -15,6 +17,12 @@ static double mean_sd(const double *v, size_t n, double *sd)
 	ww_paired_mean(v, n, &t);
 	*sd = t.sd;
 	return t.value;
+}
+
+/* Few runs do not know their own scatter: twice the result covers 95 %. */
+static double widened(double u, double df)
+{
+	return df > 0 && isfinite(df) ? u * ww_student_t(COVER, df) / 2 : u;
 }
 
 static bool positive(const double *v, size_t n)
@@ -106,9 +114,10 @@ static void by_differences(const struct ww_samples2 *s, const struct ww_mean_tes
 {
 	double u = hypot(meter_u(m, r, 1, 1), rounding_u(r, m->resolution, 1, 1));
 	double all = hypot(t->se, u), cov = 0, k, lo, hi;
-	double va = r->mean_a.u * r->mean_a.u, vb = r->mean_b.u * r->mean_b.u;
+	double va = r->sd_a * r->sd_a / (double)s->n, vb = r->sd_b * r->sd_b / (double)s->m;
 
-	r->ratio = r->mean_a.value != 0 ? r->mean_b.value / r->mean_a.value : NAN;
+	/* So many times something negative tells nobody anything. */
+	r->ratio = r->mean_a.value > 0 ? r->mean_b.value / r->mean_a.value : NAN;
 	r->cohens_d = t->sd > 0 ? t->value / t->sd : NAN;
 	if (!(all > 0))
 		return;
@@ -121,7 +130,8 @@ static void by_differences(const struct ww_samples2 *s, const struct ww_mean_tes
 		cov += (s->a[i] - r->mean_a.value) * (s->b[i] - r->mean_b.value);
 	if (s->paired)
 		cov /= (double)s->n * ((double)s->n - 1);
-	if (ww_fieller(r->mean_a.value, va, r->mean_b.value, vb + u * u, cov, k, &lo, &hi)) {
+	if (r->mean_a.value > 0 &&
+	    ww_fieller(r->mean_a.value, va, r->mean_b.value, vb + u * u, cov, k, &lo, &hi)) {
 		r->ratio_ci[0] = lo;
 		r->ratio_ci[1] = hi;
 		r->detectable = ww_detectable(all, r->df, conf, power) / fabs(r->mean_a.value);
@@ -134,17 +144,17 @@ static void difference(const struct ww_mean_test *t, const struct ww_compare_met
 		       double power, struct ww_comparison *r)
 {
 	double u = hypot(meter_u(m, r, 1, 1), rounding_u(r, m->resolution, 1, 1)), k, df;
+	double all = hypot(t->se, u);
 
-	r->difference = (struct ww_quantity){t->value, hypot(t->se, u)};
-	if (!(r->difference.u > 0)) {
-		r->difference.u = NAN;
+	r->difference = (struct ww_quantity){t->value, NAN};
+	if (!(all > 0))
 		return;
-	}
 	df = effective(t->se, t->df, u);
 	k = ww_student_quantile((1 + conf) / 2, df);
-	r->detectable_abs = ww_detectable(r->difference.u, df, conf, power);
-	r->difference_ci[0] = t->value - k * r->difference.u;
-	r->difference_ci[1] = t->value + k * r->difference.u;
+	r->difference.u = widened(all, df);
+	r->detectable_abs = ww_detectable(all, df, conf, power);
+	r->difference_ci[0] = t->value - k * all;
+	r->difference_ci[1] = t->value + k * all;
 }
 
 static int ranks(const struct ww_samples2 *s, double conf, struct ww_comparison *r)
@@ -212,8 +222,8 @@ int ww_compare_figures(const struct ww_samples2 *s, const struct ww_compare_mete
 		return 0;
 	r->mean_a.value = mean_sd(s->a, s->n, &r->sd_a);
 	r->mean_b.value = mean_sd(s->b, s->m, &r->sd_b);
-	r->mean_a.u = r->sd_a / sqrt((double)s->n);
-	r->mean_b.u = r->sd_b / sqrt((double)s->m);
+	r->mean_a.u = widened(r->sd_a / sqrt((double)s->n), (double)s->n - 1);
+	r->mean_b.u = widened(r->sd_b / sqrt((double)s->m), (double)s->m - 1);
 	logs = positive(s->a, s->n) && positive(s->b, s->m);
 	rc = ranks(s, conf, r);
 	if (rc == 0)

@@ -219,7 +219,9 @@ void ww_compare_blocks(struct ww_compare *c, const struct ww_comparison *r,
 		first[1] = fmin(first[1], s->when_b[i]);
 		last[1] = fmax(last[1], s->when_b[i]);
 	}
-	if (!s->paired && s->n && s->m && (last[0] < first[1] || last[1] < first[0]))
+	/* Of one run each somebody is first. */
+	if (!s->paired && s->n && s->m && s->n + s->m > 2 &&
+	    (last[0] < first[1] || last[1] < first[0]))
 		ww_note(&c->notes,
 			"all runs of %s come before those of %s: a drift between them would look "
 			"like a difference; run them in turn (pwrlog run --interleave)",
@@ -336,6 +338,9 @@ static void meter(struct ww_compare *c, const struct ww_compare_options *opt)
 			   "offset does not, and is not known: it is in no interval");
 	}
 	note(c, &s);
+	if (has)
+		ww_note(&c->notes, "p of the ranks and the interval of the shift are of the runs' "
+				   "scatter alone: what the meter leaves open is not in them");
 }
 
 void ww_compare_remarks(struct ww_compare *c, const struct ww_compare_options *opt)

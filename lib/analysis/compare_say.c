@@ -4,6 +4,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* From here on "2.4 times as much" reads better than "140 % more". */
 #define TIMES 2.0
@@ -49,6 +50,29 @@ static void conf_text(struct ww_str *s, double conf)
 	ww_str_add(s, " %: ");
 }
 
+struct ww_compare_scale ww_compare_scale(const struct ww_comparison *r, double v)
+{
+	static const struct {
+		double by;
+		const char *text;
+	} prefix[] = {{1e6, "M"},  {1e3, "k"},	       {1, ""},
+		      {1e-3, "m"}, {1e-6, "\xc2\xb5"}, {1e-9, "n"}};
+	struct ww_compare_scale s = {1, ""};
+	size_t i = 0;
+
+	/* Seconds alone stay seconds; of other units only joules and watts, and what they cost. */
+	if ((*r->unit == 'J' || *r->unit == 'W' || strncmp(r->unit, "s/", 2) == 0) &&
+	    (r->unit[1] == '/' || r->unit[1] == '\0') && v > 0) {
+		while (i + 1 < WW_COUNTOF(prefix) && !(v >= 0.9995 * prefix[i].by))
+			i++;
+		s.by = prefix[i].by;
+		snprintf(s.unit, sizeof(s.unit), "%s%s", prefix[i].text, r->unit);
+	} else {
+		snprintf(s.unit, sizeof(s.unit), "%s", r->unit);
+	}
+	return s;
+}
+
 /* "B uses 1.2 % less; 95 %: 1.1-1.4 %" */
 static void differs(struct ww_str *s, const struct ww_comparison *r, const struct words *w,
 		    double conf, const char *base)
@@ -79,17 +103,18 @@ static void differs(struct ww_str *s, const struct ww_comparison *r, const struc
 static void differs_plain(struct ww_str *s, const struct ww_comparison *r, const struct words *w,
 			  double conf, const char *base)
 {
-	int d = decimals(r->difference_ci[1] - r->difference_ci[0]);
-	double sign = r->verdict == WW_VERDICT_LESS ? -1 : 1;
+	struct ww_compare_scale k = ww_compare_scale(r, fabs(r->difference.value));
+	double sign = r->verdict == WW_VERDICT_LESS ? -1 / k.by : 1 / k.by;
+	int d = decimals((r->difference_ci[1] - r->difference_ci[0]) / k.by);
 
 	ww_str_addf(s, "%s %s ", r->b, w->verb);
-	ww_str_fixed(s, fabs(r->difference.value), d);
-	ww_str_addf(s, "%s%s %s%s%s; ", *r->unit ? " " : "", r->unit, sign < 0 ? w->less : w->more,
+	ww_str_fixed(s, fabs(r->difference.value) / k.by, d);
+	ww_str_addf(s, "%s%s %s%s%s; ", *r->unit ? " " : "", k.unit, sign < 0 ? w->less : w->more,
 		    base ? " than " : "", base ? base : "");
 	conf_text(s, conf);
 	range(s, sign * r->difference_ci[0], sign * r->difference_ci[1], d);
 	if (*r->unit)
-		ww_str_addf(s, " %s", r->unit);
+		ww_str_addf(s, " %s", k.unit);
 }
 
 static void no_difference(struct ww_str *s, const struct ww_comparison *r)
@@ -100,9 +125,12 @@ static void no_difference(struct ww_str *s, const struct ww_comparison *r)
 		ww_str_fixed(s, 100 * r->detectable, decimals(20 * r->detectable));
 		ww_str_add(s, " % would have been");
 	} else if (isfinite(r->detectable_abs)) {
+		struct ww_compare_scale k = ww_compare_scale(r, r->detectable_abs);
+		double v = r->detectable_abs / k.by;
+
 		ww_str_add(s, "; one of ");
-		ww_str_fixed(s, r->detectable_abs, ww_decimals_for(r->detectable_abs, 3));
-		ww_str_addf(s, "%s%s would have been", *r->unit ? " " : "", r->unit);
+		ww_str_fixed(s, v, ww_decimals_for(v, 3));
+		ww_str_addf(s, "%s%s would have been", *r->unit ? " " : "", k.unit);
 	}
 }
 
@@ -127,8 +155,9 @@ int ww_compare_say(struct ww_compare *c, size_t i)
 	switch (r->verdict) {
 	case WW_VERDICT_LESS:
 	case WW_VERDICT_MORE:
-		(isfinite(r->ratio_ci[0]) ? differs : differs_plain)(&s, r, &w, c->conf,
-								     c->variants > 1 ? r->a : NULL);
+		(isfinite(r->ratio_ci[0]) && r->mean_a.value > 0 && r->mean_b.value > 0
+			 ? differs
+			 : differs_plain)(&s, r, &w, c->conf, c->variants > 1 ? r->a : NULL);
 		break;
 	case WW_VERDICT_SAME:
 		no_difference(&s, r);

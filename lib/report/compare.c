@@ -4,41 +4,15 @@
 #include "report/format.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define NAME_WIDTH 24
 
-/* The unit with the prefix that makes the values of a measure readable. */
-struct scale {
-	double by;
-	char unit[64];
-};
-
-static struct scale scale_of(const struct ww_comparison *r)
+static struct ww_compare_scale scale_of(const struct ww_comparison *r)
 {
-	static const struct {
-		double by;
-		const char *text;
-	} prefix[] = {{1e6, "M"},  {1e3, "k"},	       {1, ""},
-		      {1e-3, "m"}, {1e-6, "\xc2\xb5"}, {1e-9, "n"}};
-	double v = fmax(fabs(r->mean_a.value), fabs(r->mean_b.value));
-	struct scale s = {1, ""};
-	size_t i = 0;
-
-	/* Seconds alone stay seconds; of other units only joules and watts, and what they cost. */
-	if ((*r->unit == 'J' || *r->unit == 'W' || strncmp(r->unit, "s/", 2) == 0) &&
-	    (r->unit[1] == '/' || r->unit[1] == '\0') && v > 0) {
-		while (i + 1 < WW_COUNTOF(prefix) && !(v >= 0.9995 * prefix[i].by))
-			i++;
-		s.by = prefix[i].by;
-		snprintf(s.unit, sizeof(s.unit), "%s%s", prefix[i].text, r->unit);
-	} else {
-		snprintf(s.unit, sizeof(s.unit), "%s", r->unit);
-	}
-	return s;
+	return ww_compare_scale(r, fmax(fabs(r->mean_a.value), fabs(r->mean_b.value)));
 }
 
-static struct ww_quantity scaled(struct ww_quantity q, const struct scale *k)
+static struct ww_quantity scaled(struct ww_quantity q, const struct ww_compare_scale *k)
 {
 	return (struct ww_quantity){q.value / k->by, q.u / k->by};
 }
@@ -112,7 +86,8 @@ static void put_measure(const struct ww_compare *c, size_t i, struct ww_str *cel
 }
 
 static void value_row(struct ww_grid *g, const char *measure, const char *name, uint64_t n,
-		      uint64_t failed, struct ww_quantity mean, double sd, const struct scale *k)
+		      uint64_t failed, struct ww_quantity mean, double sd,
+		      const struct ww_compare_scale *k)
 {
 	struct ww_str *cell = ww_grid_row(g);
 
@@ -141,7 +116,7 @@ static void values(struct ww_str *s, const struct ww_compare *c)
 	ww_grid_head(&g, head);
 	for (size_t i = 0; i < c->rows; i++) {
 		const struct ww_comparison *r = &c->row[i];
-		struct scale k = scale_of(r);
+		struct ww_compare_scale k = scale_of(r);
 
 		if (first_of(c, i))
 			value_row(&g, r->measure, r->a, r->n_a, r->failed_a, r->mean_a, r->sd_a,
@@ -168,7 +143,7 @@ static void ratio_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 	const struct ww_comparison *r = &c->row[i];
 	double width = (r->ratio_ci[1] - r->ratio_ci[0]) / 4, abs;
 	struct ww_str *cell = ww_grid_row(g);
-	struct scale k = scale_of(r);
+	struct ww_compare_scale k = scale_of(r);
 
 	abs = r->detectable_abs / k.by;
 	if (!cell)
@@ -212,7 +187,7 @@ static void ratios(struct ww_str *s, const struct ww_compare *c)
 static void effect_row(struct ww_grid *g, const struct ww_compare *c, size_t i)
 {
 	const struct ww_comparison *r = &c->row[i];
-	struct scale k = scale_of(r);
+	struct ww_compare_scale k = scale_of(r);
 	struct ww_quantity d = scaled(r->difference, &k);
 	double ci[2] = {r->shift_ci[0] / k.by, r->shift_ci[1] / k.by};
 	struct ww_str *cell = ww_grid_row(g);
@@ -288,7 +263,7 @@ static void json_side(struct ww_json *j, const char *key, const char *name, uint
 	ww_json_text(j, "variant", name);
 	ww_json_int(j, "runs", (int64_t)n);
 	ww_json_int(j, "failed", (int64_t)failed);
-	ww_json_quantity(j, "mean", mean, "one run tells no scatter");
+	ww_json_quantity(j, "mean", mean, n ? "one run tells no scatter" : "no run gave a value");
 	json_like(j, "sd", sd, sd);
 	ww_json_close(j, '}');
 }
@@ -311,6 +286,13 @@ static void json_tests(struct ww_json *j, const struct ww_comparison *r)
 	ww_json_close(j, '}');
 	ww_json_fixed(j, "cliffs_delta", r->cliffs_delta, 4);
 	ww_json_fixed(j, "cohens_d", r->cohens_d, 4);
+}
+
+static const char *why_not(const struct ww_comparison *r)
+{
+	if (r->n_a == 0 || r->n_b == 0)
+		return "no run gave a value";
+	return r->method == WW_COMPARE_NONE ? "one run tells no scatter" : "nothing scatters";
 }
 
 static void json_row(struct ww_json *j, const struct ww_comparison *r, const char *sentence)
@@ -336,7 +318,7 @@ static void json_row(struct ww_json *j, const struct ww_comparison *r, const cha
 	json_like(j, "u_runs", r->u_runs, r->u_runs);
 	json_like(j, "u_meter", r->u_meter, r->u_meter);
 	ww_json_fixed(j, "df", r->df, 2);
-	ww_json_quantity(j, "difference", r->difference, "one run tells no scatter");
+	ww_json_quantity(j, "difference", r->difference, why_not(r));
 	json_range(j, "difference_ci", r->difference_ci, r->difference.u);
 	json_p(j, "p", r->p);
 	json_p(j, "p_holm", r->p_holm);

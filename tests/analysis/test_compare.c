@@ -4,6 +4,7 @@
  * repetitions of an experiment whose truth is known.
  */
 #include "analysis/compare.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -102,6 +103,24 @@ static void test_symmetry(void **state)
 	ww_compare_free(ba);
 }
 
+/* Signs: of a base below zero there is no ratio, and more is more. */
+static void test_signs(void **state)
+{
+	static const double a[] = {-2.1, -1.9, -2, -2.05, -1.95}, b[] = {2.1, 1.9, 2, 2.05, 1.95};
+	struct ww_compare_set set[] = {SET("neg", "value", a), SET("pos", "value", b)};
+	struct ww_compare *c = compare(set, 2, NULL);
+
+	(void)state;
+	assert_true(isnan(ww_compare_at(c, 0)->ratio));
+	assert_string_equal(ww_compare_sentence(c, 0), "pos is 4.0 J higher; 95 %: 3.9-4.1 J");
+	ww_compare_free(c);
+	set[0] = SET("pos", "value", b);
+	set[1] = SET("neg", "value", a);
+	c = compare(set, 2, NULL);
+	assert_string_equal(ww_compare_sentence(c, 0), "neg is 4.0 J lower; 95 %: 3.9-4.1 J");
+	ww_compare_free(c);
+}
+
 /* A gain of the meter cancels in the ratio, an offset moves it by o (1/a - 1/b). */
 static void test_meter(void **state)
 {
@@ -121,7 +140,7 @@ static void test_meter(void **state)
 	c = compare(set, 2, &o);
 	near(ww_compare_at(c, 0)->u_meter, 0, 1e-12);
 	/* In the difference it does not cancel. */
-	near(ww_compare_at(c, 0)->difference.u, hypot(10 * 0.05, 0.0604), 1e-3);
+	near(ww_compare_at(c, 0)->difference.u, hypot(10 * 0.05, 0.0604), 2e-3);
 	ww_compare_free(c);
 	o.gain_u = 0;
 	o.offset_u = 0.3;
@@ -129,7 +148,7 @@ static void test_meter(void **state)
 	near(ww_compare_at(c, 0)->u_meter, 0.3 * (1 / 10.0125 - 1 / 20.0125), 1e-6);
 	near(ww_compare_at(c, 0)->u_runs, se, 0);
 	/* In the difference it does. */
-	near(ww_compare_at(c, 0)->difference.u, 0.0604, 1e-3);
+	near(ww_compare_at(c, 0)->difference.u, 0.0604 * ww_student_t(0.9545, 6) / 2, 1e-3);
 	ww_compare_free(c);
 	/* With two meters nothing does. */
 	o.gain_u = 0.05;
@@ -261,6 +280,34 @@ static double uniform(void)
 static double normal(void)
 {
 	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* Twice u covers 95 % also of three runs, as the intervals do (Welch's a little more). */
+static void test_few_runs(void **state)
+{
+	int mean = 0, difference = 0;
+
+	(void)state;
+	for (int k = 0; k < 4000; k++) {
+		double a[3], b[3];
+		struct ww_compare_set set[] = {SET("A", "energy", a), SET("B", "energy", b)};
+		struct ww_compare *c;
+
+		for (int i = 0; i < 3; i++) {
+			a[i] = 100 + normal();
+			b[i] = 100 + normal();
+		}
+		c = compare(set, 2, NULL);
+		mean += fabs(ww_compare_at(c, 0)->mean_a.value - 100) <=
+			2 * ww_compare_at(c, 0)->mean_a.u;
+		difference += fabs(ww_compare_at(c, 0)->difference.value) <=
+			      2 * ww_compare_at(c, 0)->difference.u;
+		ww_compare_free(c);
+	}
+	if (getenv("SHOW"))
+		printf("mean %d, difference %d of 4000\n", mean, difference);
+	assert_true(mean > 0.94 * 4000 && mean < 0.965 * 4000);
+	assert_true(difference > 0.94 * 4000 && difference < 0.985 * 4000);
 }
 
 struct many {
@@ -467,7 +514,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worked),	 cmocka_unit_test(test_symmetry),
-		cmocka_unit_test(test_meter),	 cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_meter),	 cmocka_unit_test(test_few_runs),
+		cmocka_unit_test(test_signs),	 cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_rounds),	 cmocka_unit_test(test_zero),
 		cmocka_unit_test(test_too_few),	 cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_power),	 cmocka_unit_test(test_drift),

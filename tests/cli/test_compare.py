@@ -18,14 +18,14 @@ PAIRED = """\
 energy: B uses 1.2 % less; 95 %: 1.1-1.4 %
 
 measure  variant  runs             mean  from run to run
-energy   A           8  100.42 ± 0.31 J           0.44 J
-         B           8   99.19 ± 0.26 J           0.36 J
+energy   A           8  100.42 ± 0.38 J           0.44 J
+         B           8   99.19 ± 0.31 J           0.36 J
 
 measure      B/A             95 %          p  p ranks  seen from
 energy   0.98768  0.98599-0.98937  <0.000001   0.0078     0.24 %
 
 measure      difference  shift (HL)          interval  delta      d
-energy   -1.24 ± 0.15 J      -1.225  -1.450 to -1.050  -1.00  -6.05
+energy   -1.24 ± 0.18 J      -1.225  -1.450 to -1.050  -1.00  -6.05
 ± is k = 2, about 95 %
 
 - the ratio is the geometric mean of the pairs' ratios, its interval Student's t
@@ -39,17 +39,17 @@ energy: 6.6 uses 1.2 % less than 6.1; 95 %: 0.6-1.7 %
 energy: 6.1 and 6.12: no difference seen; one of 1.6 % would have been
 
 measure  variant  runs  failed             mean  from run to run
-energy   6.1         3       1  100.47 ± 0.29 J           0.25 J
-         6.6         3           99.30 ± 0.23 J           0.20 J
-         6.12        3          100.73 ± 0.66 J           0.57 J
+energy   6.1         3       1  100.47 ± 0.66 J           0.25 J
+         6.6         3           99.30 ± 0.52 J           0.20 J
+         6.12        3            100.7 ± 1.5 J           0.57 J
 
 measure  variant   ratio           95 %       p  p ranks  seen from
 energy   6.6      0.9884  0.9832-0.9936  0.0076     0.10     0.70 %
          6.12     1.0026  0.9907-1.0147    0.52     0.70      1.6 %
 
 measure  variant      difference  shift (HL)  delta      d
-energy   6.6      -1.17 ± 0.37 J       -1.20  -1.00  -5.14
-         6.12      0.27 ± 0.72 J        0.40   0.33   0.60
+energy   6.6      -1.17 ± 0.54 J       -1.20  -1.00  -5.14
+         6.12        0.3 ± 1.3 J        0.40   0.33   0.60
 ± is k = 2, about 95 %
 
 - energy: 1 of 4 runs of 6.1 and 0 of 3 of 6.6 gave no value; they are counted,
@@ -177,11 +177,20 @@ class Compare(Case):
                 ((a, bad), bad + ":3: 'abc' is no number that can be compared; a run that failed "
                                  "is written as 'failed'\n"),
                 (("--base", "C", a, b), "there is no variant 'C' with a value of value\n"),
-                ((a, a), "two sets are called 'A'\n"),
                 (("--paired", a, self.file("C.txt", "1\n2\n")),
                  "A has 8 values and C 2: pairs need as many of each; without pairing they can "
                  "be compared as they are\n")):
             self.assertEqual(run("pwrlog", "compare", *args), (1, "", "pwrlog compare: " + text))
+
+    def test_names(self):
+        a = self.path("A")
+        with open(a, "w", encoding="ascii") as f:
+            f.write("5\n5\n5\n5\n")
+        self.assertEqual(run("pwrlog", "compare", a, a),
+                         (2, "", "pwrlog compare: two files are called 'A': tell them apart with "
+                                 "--names A,B\n" + HELP))
+        d, = js("pwrlog", "compare", "--names", "x,y", "--json", a, a)["comparisons"]
+        self.assertEqual(d["difference"]["why"], "nothing scatters")
 
     def test_usage(self):
         for args, text in (
