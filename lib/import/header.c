@@ -304,7 +304,9 @@ int ww_head_names(struct ww_import *im, struct ww_plan *p, const struct ww_head 
 
 	if (im->columns) {
 		n = ww_csv_split(&comma, im->columns, strlen(im->columns), f, WW_CSV_FIELDS);
-		if (n != p->fields)
+		for (; n < p->fields; n++) /* the rest is passed over */
+			f[n] = (struct ww_field){"", 0, false};
+		if (n > p->fields)
 			return ww_fail(err, -EINVAL,
 				       "%s:%zu: %zu columns, but names for %zu of them were given",
 				       im->path, h->number[first], p->fields, n);

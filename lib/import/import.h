@@ -106,7 +106,7 @@ struct ww_importer {
 
 extern const struct ww_importer ww_import_csv, ww_import_ptd, ww_import_tracebase, ww_import_tc66,
 	ww_import_gmt, ww_import_pmt, ww_import_olpc, ww_import_turbostat, ww_import_wattsup,
-	ww_import_own_csv, ww_import_own_jsonl;
+	ww_import_hass, ww_import_own_csv, ww_import_own_jsonl;
 
 /* olpc.c: a line <StartData> at the beginning of it, or further down */
 bool ww_olpc_data(const char *text, size_t n);

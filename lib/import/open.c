@@ -19,7 +19,7 @@ static const struct ww_importer *const importers[] = {&ww_import_own_csv,   &ww_
 						      &ww_import_tc66,	    &ww_import_gmt,
 						      &ww_import_pmt,	    &ww_import_olpc,
 						      &ww_import_turbostat, &ww_import_wattsup,
-						      &ww_import_csv};
+						      &ww_import_hass,	    &ww_import_csv};
 
 const struct ww_import_format *ww_import_format_at(size_t i)
 {

@@ -21,6 +21,8 @@ static const char *const texts[] = {
 	"1700000000000000 999 P0\n1700000000000100 888 P1\n1700000000100000 400000 P0\n",
 	"Time,03-04-2022 10:00:00.000,NOTICE,Analyzer identity response: ACME,PM1,S1,F1\n"
 	"Time,03-04-2022 10:00:01.000,Watts,50.5,Volts,230.1,Amps,0.25,PF,0.88,Mark,x\nx\n",
+	"entity_id,state,last_changed\nsensor.plug_power,3,2024-03-01T08:00:00Z\n"
+	"switch.a,on,2024-03-01T08:00:00Z\nsensor.plug_energy,3,2024-03-01T08:00:00Z\n",
 	"XOVER: 1\n<StartData>\n1267524000,97,6500000,-8,25,10,Discharging\n"
 	"1267524010,97,6490000,-82,25,99,x\n",
 	"#d,-,18,450,1200,375,1;\n#d,-,18,460;\n#d,-,18,460,1200,383,1;\n",

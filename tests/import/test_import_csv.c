@@ -129,6 +129,10 @@ static void known_volts(void **state)
 	check_rows(t, "power", 4, ARRAY(0, 0.001, 0.002, 0.003), ARRAY(3.3e-3, 6.60165e-3, NAN, 0));
 	assert_true(noted(t, "amperes times the volts that were given"));
 	ww_trace_close(t);
+	o.columns = "ms,uA@3V"; /* further columns need no names */
+	t = import_with("0,1000,0,0,1\n1,2000,0,1,1\n", &o);
+	check_rows(t, "power", 2, ARRAY(0, 0.001), ARRAY(3e-3, 6e-3));
+	ww_trace_close(t);
 	o.columns = "ms,W@3V";
 	t = import_with("0,1\n1,2\n", &o);
 	assert_true(noted(t, "column 2 is no current"));

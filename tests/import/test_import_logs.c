@@ -348,6 +348,40 @@ static void sigrok(void **state)
 	ww_trace_close(t);
 }
 
+/* An entity that measures is a source; what others did are labels. */
+static void hass(void **state)
+{
+	struct ww_trace *t = import("entity_id,state,last_changed\n"
+				    "switch.desk,off,2024-03-01T08:00:00.000Z\n"
+				    "sensor.plug_power,3.2,2024-03-01T08:00:00.000Z\n"
+				    "sensor.plug_energy,1.25,2024-03-01T08:00:00.000Z\n"
+				    "switch.desk,on,2024-03-01T08:00:09.000Z\n"
+				    "sensor.plug_power,65.4,2024-03-01T08:00:10.500Z\n"
+				    "sensor.plug_power,unavailable,2024-03-01T08:00:20.000Z\n"
+				    "sensor.plug_energy,1.5,2024-03-01T08:00:30.000Z\n"
+				    "sensor.plug_power,64,yesterday\n");
+
+	(void)state;
+	assert_string_equal(ww_import_name(t), "hass");
+	assert_int_equal(ww_trace_source_count(t), 2);
+	assert_string_equal(ww_trace_source(t, 0)->name, "plug_power");
+	check_rows(t, "power", 3, ARRAY(0, 10.5, 20), ARRAY(3.2, 65.4, NAN));
+	check_rows(t, "energy", 2, ARRAY(0, 30), ARRAY(1250, 1500));
+	assert_int_equal(channel(t, "power")->semantics, WW_HOLD);
+	assert_int_equal(channel(t, "energy")->semantics, WW_COUNTER);
+	assert_int_equal(ww_trace_mark_count(t), 2);
+	assert_string_equal(ww_trace_mark(t, 1)->text, "desk on");
+	assert_int_equal(ww_trace_mark(t, 1)->t.lo_ns, INT64_C(9000000000));
+	assert_true(noted(t, "plug_power tells no unit: taken as W"));
+	assert_true(noted(t, "plug_energy tells no unit: taken as kWh"));
+	assert_true(noted(t, "1 line left out; the first is line 9: 'yesterday' is no time"));
+	ww_trace_close(t);
+	assert_non_null(strstr(import_error("entity_id,state,last_changed\nlight.a,on,2024-03-01T"
+					    "08:00:00Z\n",
+					    NULL),
+			       "no entity whose name"));
+}
+
 /* Registers count up and stay registers; a processor's clock is no mains frequency. */
 static void energibridge(void **state)
 {
@@ -368,13 +402,14 @@ static void energibridge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tracebase),   cmocka_unit_test(tc66),
-		cmocka_unit_test(pmt),	       cmocka_unit_test(rapl),
-		cmocka_unit_test(plain_names), cmocka_unit_test(olpc),
-		cmocka_unit_test(wattsup),     cmocka_unit_test(turbostat),
-		cmocka_unit_test(sigrok),      cmocka_unit_test(energibridge),
-		cmocka_unit_test(gmt_power),   cmocka_unit_test(ptd),
-		cmocka_unit_test(own),	       cmocka_unit_test(stored)};
+		cmocka_unit_test(tracebase),	cmocka_unit_test(tc66),
+		cmocka_unit_test(pmt),		cmocka_unit_test(rapl),
+		cmocka_unit_test(plain_names),	cmocka_unit_test(olpc),
+		cmocka_unit_test(wattsup),	cmocka_unit_test(turbostat),
+		cmocka_unit_test(sigrok),	cmocka_unit_test(hass),
+		cmocka_unit_test(energibridge), cmocka_unit_test(gmt_power),
+		cmocka_unit_test(ptd),		cmocka_unit_test(own),
+		cmocka_unit_test(stored)};
 
 	return cmocka_run_group_tests_name("import logs", tests, make_folder, remove_folder);
 }
