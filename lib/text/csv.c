@@ -120,6 +120,10 @@ void ww_field_text(const struct ww_field *f, struct ww_str *s)
 
 		if (f->quoted && c == '"' && i + 1 < f->n && f->p[i + 1] == '"')
 			i++;
+		/* U+0080 to U+009F are controls too. */
+		if ((unsigned char)c == 0xc2 && i + 1 < f->n &&
+		    (unsigned char)f->p[i + 1] >= 0x80 && (unsigned char)f->p[i + 1] < 0xa0)
+			c = f->p[++i] & 0x1f;
 		ww_str_addn(s, (unsigned char)c < 0x20 || c == 0x7f ? " " : &c, 1);
 	}
 }

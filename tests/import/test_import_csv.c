@@ -226,11 +226,12 @@ static void holes(void **state)
 
 static void labels(void **state)
 {
-	struct ww_trace *t = import(
-		"t_s,power_W,label\n0,1,\n1,2,idle\n2,2,idle\n3,9,\"busy, \"\"hot\"\"\"\n4,1,\n");
+	struct ww_trace *t = import("t_s,power_W,label\n0,1,\n1,2,idle\n2,2,idle\n3,9,\"busy, "
+				    "\"\"hot\"\"\"\n4,1,\n5,1,a\xc2\x9b\x1b\xc3\xbc\n");
 
 	(void)state;
-	assert_int_equal(ww_trace_mark_count(t), 2);
+	assert_int_equal(ww_trace_mark_count(t), 3);
+	assert_string_equal(ww_trace_mark(t, 2)->text, "a  \xc3\xbc");
 	assert_string_equal(ww_trace_mark(t, 0)->text, "idle");
 	assert_string_equal(ww_trace_mark(t, 0)->kind, WW_MARK_LABEL);
 	assert_int_equal(ww_trace_mark(t, 0)->t.lo_ns, 1000000000);
