@@ -900,6 +900,9 @@ struct ww_calibration_options {
 	double resolution;  /**< smallest step the meter shows, W; 0: from the digits typed */
 	double reference_u; /**< standard uncertainty of references without their own, W */
 	const char *meter;  /**< what was calibrated, kept in the file; may be NULL */
+	int32_t correct_asked;	    /**< 1: the report tells what `correct` is, corrected */
+	int32_t reserved;	   /**< 0 */
+	struct ww_quantity correct; /**< a reading, W; u 0: what the resolution rounds off */
 };
 
 struct ww_calibration_info {

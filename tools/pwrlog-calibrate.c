@@ -11,7 +11,6 @@
 
 struct choice {
 	struct ww_calibration_options o;
-	const char *correct;
 	int form;
 };
 
@@ -37,36 +36,20 @@ static void usage(FILE *f)
 	      f);
 }
 
-/* The reading's own uncertainty: as given behind ±, else what the meter's step rounds off. */
-static int correct(const struct ww_calibration *c, double value, double u)
-{
-	const struct ww_calibration_info *i = ww_calibration_get(c);
-	struct ww_quantity r = {value, u > 0 ? u : i->resolution / sqrt(12)};
-	struct ww_quantity w = ww_calibration_correct(c, r);
-
-	printf("\na reading of %g W is %.3f \xc2\xb1 %.3f W\n", value, w.value, 2 * w.u);
-	return TOOL_OK;
-}
-
 static int calibrate(const char *path, const struct choice *w)
 {
 	struct ww_calibration *c = NULL;
 	struct ww_error err = {0};
-	double value = 0, u = 0;
 	char *text = NULL, *out = NULL;
 	size_t n;
-	int rc = w->correct ? tool_watts("--correct", w->correct, &value, &u) : 0;
+	int rc = tool_slurp(path, &text, &n);
 
-	if (rc == 0)
-		rc = tool_slurp(path, &text, &n);
 	if (rc == 0 && (ww_calibration_fit(strcmp(path, "-") ? path : "standard input", text, n,
 					   &w->o, &c, &err) < 0 ||
 			ww_calibration_report(c, w->form, &out, &err) < 0))
 		rc = tool_fail(&err);
 	if (rc == 0)
 		rc = tool_print(out);
-	if (rc == 0 && w->correct)
-		rc = correct(c, value, u);
 	ww_calibration_free(c);
 	free(text);
 	return rc;
@@ -96,7 +79,8 @@ int pwrlog_calibrate(int argc, char **argv)
 			w.o.meter = optarg;
 			break;
 		case 'c':
-			w.correct = optarg;
+			w.o.correct_asked = 1;
+			rc = tool_watts("--correct", optarg, &w.o.correct.value, &w.o.correct.u);
 			break;
 		case 'j':
 			w.form = WW_REPORT_JSON;
@@ -110,8 +94,6 @@ int pwrlog_calibrate(int argc, char **argv)
 	}
 	if (rc)
 		return rc;
-	if (w.correct && w.form == WW_REPORT_JSON)
-		return tool_usage_error("--correct and --json exclude each other");
 	if (argc - optind != 1)
 		return argc == optind ? tool_usage_error("name a table of known loads, or - for "
 							 "standard input")

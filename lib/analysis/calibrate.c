@@ -11,6 +11,9 @@
 #define POINTS 10000
 /* A reading without a load that lies this many u off the line is a dead zone. */
 #define ZERO_U 3
+/* So many steps of the display, and that part of the greatest load, off the line is told. */
+#define MISFIT_STEPS 5
+#define MISFIT_PART  0.005
 
 struct points {
 	struct ww_cal_point *p;
@@ -113,12 +116,25 @@ static int take(struct points *l, const struct ww_onoff_number *v, size_t k,
 	return add_point(l, &p, err);
 }
 
+/* "25,26,1": three numbers, or two of which one has a decimal comma. */
+static bool two_ways(const char *line, size_t n)
+{
+	size_t bare = 0;
+
+	if (memchr(line, '.', n))
+		return false;
+	for (size_t i = 1; i + 1 < n; i++)
+		bare += line[i] == ',' && line[i - 1] >= '0' && line[i - 1] <= '9' &&
+			line[i + 1] >= '0' && line[i + 1] <= '9';
+	return bare > 0;
+}
+
 static int read_text(struct points *l, const char *name, const char *text, size_t n,
 		     const struct ww_calibration_options *opt, struct ww_error *err)
 {
 	size_t bom = ww_csv_bom(text, n), line = 0, step, len;
 	char sep = find_sep(text + bom, n - bom);
-	bool first = true;
+	bool first = true, headed = false;
 	int rc = 0;
 
 	for (size_t at = bom; rc == 0 && (step = ww_csv_line(text + at, n - at, &len)) > 0;
@@ -138,6 +154,12 @@ static int read_text(struct points *l, const char *name, const char *text, size_
 		if (k == 3 && !(v[2].value >= 0))
 			return ww_fail(err, -EINVAL, "%s:%zu: an uncertainty below zero", name,
 				       line);
+		if (k == 3 && !headed && sep == ',' && two_ways(text + at, len))
+			return ww_fail(err, -EINVAL,
+				       "%s:%zu: '%.*s' may have a decimal comma; write decimal "
+				       "points, or put ';' between the columns",
+				       name, line, len < 60 ? (int)len : 60, text + at);
+		headed |= first && k == 0;
 		first = false;
 		if (k)
 			rc = take(l, v, k, opt, err);
@@ -259,15 +281,23 @@ static int fit(struct points *l, size_t n, double q, struct ww_calibration_info 
 	return 0;
 }
 
-/* Readings without a load go to the end, so that a fit can leave them out. @return the others */
+/*
+ * Readings without a load go to the end, so that a fit can leave them out, and those of
+ * small loads at which the meter showed no more. @return the others
+ */
 static size_t zeros_last(struct points *l)
 {
 	size_t n = l->n;
+	double zero = -INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		if (l->p[i].x == 0)
+			zero = fmax(zero, l->p[i].y);
 
 	for (size_t i = 0; i < n;) {
 		struct ww_cal_point t = l->p[i];
 
-		if (t.x != 0) {
+		if (t.x != 0 && t.y > zero) {
 			i++;
 			continue;
 		}
@@ -310,6 +340,32 @@ static int judge_zero(struct points *l, size_t loads, double q, struct ww_calibr
 	return fit(l, l->n, q, info, line);
 }
 
+/* A line that the readings are off by far more than the display rounds off. */
+static void misfit(struct ww_calibration *c, const struct points *l)
+{
+	const struct ww_calibration_info *i = &c->info;
+	double most = 0;
+	size_t at = 0;
+	char off[40], load[40];
+
+	for (size_t k = 0; k < i->n; k++) {
+		double r = fabs(l->p[k].y - i->offset.value - i->gain.value * l->p[k].x);
+
+		at = r > most ? k : at;
+		most = fmax(most, r);
+	}
+	if (!(i->resolution > 0) || !(most > MISFIT_STEPS * i->resolution) ||
+	    !(most > MISFIT_PART * i->hi))
+		return;
+	ww_fixed_text(off, sizeof(off), most, ww_decimals_for(most, 2));
+	ww_fixed_text(load, sizeof(load), l->p[at].x, ww_decimals_for(l->p[at].x, 3));
+	ww_note(&c->notes,
+		"no line fits: the reading at %s W is %s W off it, far more than the display's "
+		"step; a dead zone at small loads, a typing error, or a meter that is no straight "
+		"line; leave that load out and look again",
+		load, off);
+}
+
 static void remarks(struct ww_calibration *c, const struct points *l, size_t loads)
 {
 	const struct ww_calibration_info *i = &c->info;
@@ -324,6 +380,7 @@ static void remarks(struct ww_calibration *c, const struct points *l, size_t loa
 			"one load beside none: the offset is that of the empty meter, and "
 			"it is right to subtract it only if it is the same under load; "
 			"read two known loads");
+	misfit(c, l);
 	if (i->n == 2)
 		ww_note(&c->notes, "two points make a line whatever they are: nothing tests it");
 	if (l->third)
@@ -338,7 +395,7 @@ static void range(struct ww_calibration_info *i, const struct points *l)
 	i->lo = INFINITY;
 	i->hi = -INFINITY;
 	for (size_t k = 0; k < l->n; k++) {
-		if (i->dead_zone && l->p[k].x == 0)
+		if (i->dead_zone && k >= i->n)
 			continue;
 		i->lo = fmin(i->lo, l->p[k].x);
 		i->hi = fmax(i->hi, l->p[k].x);
@@ -399,6 +456,15 @@ int ww_calibration_fit(const char *name, const char *text, size_t n,
 	if (rc == 0)
 		rc = make(&l, name, opt, c, err);
 	free(l.p);
+	if (rc == 0 && WW_OPT(opt, correct_asked, 0)) {
+		struct ww_quantity none = {0, 0};
+
+		c->asked = true;
+		c->reading = WW_OPT(opt, correct, none);
+		if (!(c->reading.u > 0))
+			c->reading.u = c->info.resolution / sqrt(12);
+		c->corrected = ww_calibration_correct(c, c->reading);
+	}
 	if (rc < 0) {
 		ww_calibration_free(c);
 		return rc;

@@ -7,6 +7,8 @@
 struct ww_calibration {
 	struct ww_calibration_info info;
 	char *meter; /* what info.meter points to, or NULL */
+	bool asked;  /* for a reading's correction */
+	struct ww_quantity reading, corrected;
 	struct ww_notes notes;
 };
 

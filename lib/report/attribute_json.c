@@ -7,11 +7,19 @@
 static void names(struct ww_json *j, const char *key, const struct ww_attribute *a,
 		  const uint32_t *device, size_t n)
 {
-	char label[160];
-
 	ww_json_open(j, key, '[');
-	for (size_t i = 0; i < n; i++)
-		ww_json_text(j, NULL, ww_attr_label(a, device[i], label, sizeof(label)));
+	for (size_t i = 0; i < n; i++) {
+		const struct ww_device *d = &a->device[device[i]];
+		struct ww_str name = {0};
+
+		/* As devices[] has it, and as a table would say it where it is not "on". */
+		ww_str_add(&name, d->name);
+		if (strcmp(d->state, "on") != 0)
+			ww_str_addf(&name, "=%s", d->state);
+		j->s->bad = j->s->bad || name.bad;
+		ww_json_text(j, NULL, name.bad ? "" : name.p);
+		ww_str_free(&name);
+	}
 	ww_json_close(j, ']');
 }
 

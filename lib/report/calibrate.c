@@ -35,6 +35,10 @@ static void json_report(struct ww_str *s, const struct ww_calibration *c)
 	ww_json_bool(&j, "dead_zone", i->dead_zone);
 	if (!isnan(i->zero))
 		exact(&j, "zero_W", (struct ww_quantity){i->zero, i->zero_u});
+	if (c->asked) {
+		exact(&j, "reading_W", c->reading);
+		exact(&j, "corrected_W", c->corrected);
+	}
 	ww_json_notes(&j, &c->notes);
 	ww_json_close(&j, '}');
 	ww_str_add(s, "\n");
@@ -85,6 +89,13 @@ static void text_report(struct ww_str *s, const struct ww_calibration *c)
 	put_load(s, i->hi);
 	ww_str_addf(s, " W, %s\n", i->york ? "fitted for errors of both (York)" : "least squares");
 	ww_put_notes(s, &c->notes);
+	if (c->asked) {
+		ww_str_add(s, "\na reading of ");
+		ww_str_num(s, c->reading.value);
+		ww_str_add(s, " W is ");
+		ww_put_quantity(s, c->corrected, "W", 3);
+		ww_str_add(s, "\n");
+	}
 }
 
 int ww_calibration_report(const struct ww_calibration *c, int form, char **out,

@@ -238,6 +238,50 @@ static int end(void **state)
 	return 0;
 }
 
+/* What no line fits is told, and a meter that shows nothing of small loads. */
+static void test_misfit(void **state)
+{
+	const struct ww_calibration_info *i = fit("0;0\n5;0\n25;23.7\n60;60.0\n100;101.4\n");
+
+	(void)state;
+	assert_true(i->dead_zone);
+	assert_int_equal(i->n, 3);
+	NEAR(i->lo, 25, 0);
+	NEAR(i->gain.value, 1.036, 0.001);
+	fit("0;0.3\n5;0.9\n25;26.1\n60;61.2\n100;101.4\n");
+	assert_true(noted("the reading at 5.0 W is 3.0 W off it"));
+	fit("0;1.0\n25;26.1\n40;41.2\n60;61.2\n100;101.4\n");
+	assert_false(noted("no line fits"));
+}
+
+/* Decimal commas between commas; with a header there are three columns. */
+static void test_commas(void **state)
+{
+	(void)state;
+	assert_int_equal(attempt("0,1,0\n25,26,1\n", NULL), -EINVAL);
+	assert_string_equal(e.text, "t:1: '0,1,0' may have a decimal comma; write decimal points, "
+				    "or put ';' between the columns");
+	assert_true(fit("known,shown,u\n0,1,0\n25,26,1\n")->york);
+	assert_true(fit("0, 1, 0.1\n25, 26, 0.1\n")->york);
+}
+
+static void test_correct(void **state)
+{
+	struct ww_calibration_options o = {.size = sizeof(o),
+					   .correct_asked = 1,
+					   .correct = {26, 0}};
+	char *text;
+
+	(void)state;
+	assert_int_equal(attempt("0;1.0\n25;26.1\n40;41.2\n60;61.2\n100;101.4\n", &o), 0);
+	assert_int_equal(ww_calibration_report(c, WW_REPORT_JSON, &text, &e), 0);
+	assert_non_null(strstr(text, "\"corrected_W\":{\"value\":24.89758825"));
+	ww_free(text);
+	assert_int_equal(ww_calibration_report(c, WW_REPORT_TEXT, &text, &e), 0);
+	assert_non_null(strstr(text, "\na reading of 26 W is 24.898 \xc2\xb1 0.066 W\n"));
+	ww_free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +292,9 @@ int main(void)
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_bad_file),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_misfit),
+		cmocka_unit_test(test_commas),
+		cmocka_unit_test(test_correct),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);

@@ -94,6 +94,10 @@ or with box, printer on, which tells printer, lamp apart
                                              "sum_W": {"value": 8.5, "u": 0.04082}}])
         self.assertEqual(r["next"][0]["on"], ["box", "lamp"])
         self.assertEqual(r["next"][0]["separates"], ["printer", "lamp"])
+        names = {d["name"] for d in r["devices"]}
+        for entry in r["next"]:
+            for name in entry["on"] + entry["separates"]:
+                self.assertIn(name.split("=")[0], names)
         self.assertEqual(r["total_W"], {"value": 48.0, "u": 0.05774})
         self.assertTrue(r["total_synthetic"])
         self.assertEqual([(x["name"], x["synthetic"]) for x in r["synthetic"]],
@@ -319,6 +323,10 @@ a reading of 26 W is 24.898 ± 0.066 W
         self.assertEqual((c["schema"], c["meter"]), ("wakewatt/calibration/1", "kitchen"))
         self.assertAlmostEqual(c["gain"]["value"], 1.003859649122807, 13)
         self.file("cal.json", out)
+        c = js("pwrlog", "calibrate", "--json", "--correct", "26±0.2", path)
+        self.assertEqual(c["reading_W"], {"value": 26, "u": 0.1})
+        self.assertAlmostEqual(c["corrected_W"]["value"], 24.8976, 4)
+        self.assertGreater(c["corrected_W"]["u"], 0.1)
         self.file("one.txt", "+lamp, 26.0\n")
         r = js("pwrlog", "attribute", "--json", "--table", "one.txt", "--calibration", "cal.json",
                cwd=self.dir)
@@ -340,7 +348,10 @@ a reading of 26 W is 24.898 ± 0.066 W
         for line in ("supply          on      2.000 ± 0.077 W",
                      "all of them            25.000 ± 0.096 W",
                      "saved     37.00 ± 0.11 W",
-                     "a year at 24 h a day: 324.3 ± 1.0 kWh, 22.769 ± 0.071 $"):
+                     "a year at 24 h a day: 324.3 ± 1.0 kWh, 22.769 ± 0.071 $",
+                     "\nHow long a small UPS holds it\n", "runtime           48 min",
+                     "\nWhat a day without mains takes\n",
+                     "for 24 h: 600 Wh, 50.0 Ah at 12 V without any loss; it takes 147 ± 14 Ah"):
             self.assertIn(line + "\n", out)
 
 
