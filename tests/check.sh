@@ -29,8 +29,11 @@ step() {
 	rm -f "$log"
 }
 mk() { make --no-print-directory -j"$jobs" "$@"; }
+# Those of lib/bus and lib/capture measure how late something was: one at a time.
 units() { # directory of the build
-	python3 tests/runner.py $(find "$1/tests" -type f -name 'test_*' -perm -u+x | sort)
+	all=$(find "$1/tests" -type f -name 'test_*' -perm -u+x | sort)
+	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -vE '/(bus|capture)/[^/]*$')
+	python3 tests/runner.py $(echo "$all" | grep -E '/(bus|capture)/[^/]*$')
 }
 
 for p in $parts; do
@@ -41,9 +44,9 @@ for p in $parts; do
 		units build/asan ;;
 	clang) step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
 	cli) step "build" mk all tests && step "build, clang" mk B=build/clang CC=clang WERROR=1 all &&
-		python3 tests/runner.py $(find tests -name 'test_*.py' \
+		python3 tests/runner.py -j"$jobs" $(find tests -name 'test_*.py' \
 			! -path 'tests/lab/*' ! -path 'tests/python/*' | sort) ;;
-	python) step "build" mk all && python3 tests/runner.py $(ls tests/python/test_*.py) ;;
+	python) step "build" mk all && python3 tests/runner.py -j"$jobs" $(ls tests/python/test_*.py) ;;
 	lint) step "lint" tests/lint.sh ;;
 	fuzz) step "fuzz" mk fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" ;;
 	lab) step "build" mk all build/static/ttybeat-x86_64 &&

@@ -3,8 +3,10 @@
 """Runs test programs that print TAP, counts, and ends with 'N passed, N failed'.
 
 A program that prints no plan, ends early, or dies by a signal is a failure of its
-own. Output of a program is shown only where something failed (or with -v).
+own. Output of a program is shown only where something failed (or with -v). -jN runs N of
+them at once: most of them wait for something nearly all the time.
 """
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -31,38 +33,48 @@ def run(path, limit):
     return out, code, time.monotonic() - start
 
 
+def report(path, result, verbose):
+    """Prints a program's line. Gives how many passed, failed, were skipped."""
+    out, code, took = result
+    good = bad = skip = 0
+    plan = None
+    for line in out.splitlines():
+        m = LINE.match(line)
+        if m and "# SKIP" in m.group(2).upper():
+            skip += 1
+        elif m and m.group(1):
+            bad += 1
+        elif m:
+            good += 1
+        elif re.match(r"^1\.\.\d+", line):
+            plan = (plan or 0) + int(re.match(r"^1\.\.(\d+)", line).group(1))
+    if plan is None or good + bad + skip < plan or (code != 0 and bad == 0):
+        bad += 1
+    print(f"{'FAIL' if bad else 'ok  '} {os.path.relpath(path)}: {good} passed, {bad} failed"
+          f"{f', {skip} skipped' if skip else ''} ({took:.1f} s)", flush=True)
+    if bad or verbose:
+        print("\n".join("    " + l for l in out.splitlines()[-200:]))
+        if code:
+            print(f"    exit status {code}")
+    elif skip:
+        for line in out.splitlines():
+            if "# SKIP" in line.upper():
+                print("    " + line)
+    return good, bad, skip
+
+
 def main():
     args = sys.argv[1:]
     verbose = "-v" in args
+    jobs = max([int(a[2:]) for a in args if re.match(r"-j\d+$", a)], default=1)
+    paths = [a for a in args if not a.startswith("-")]
     limit = float(os.environ.get("TEST_SECONDS", "900"))
     passed = failed = skipped = 0
-    for path in [a for a in args if a != "-v"]:
-        out, code, took = run(os.path.abspath(path), limit)
-        good = bad = skip = 0
-        plan = None
-        for line in out.splitlines():
-            m = LINE.match(line)
-            if m and "# SKIP" in m.group(2).upper():
-                skip += 1
-            elif m and m.group(1):
-                bad += 1
-            elif m:
-                good += 1
-            elif re.match(r"^1\.\.\d+", line):
-                plan = (plan or 0) + int(re.match(r"^1\.\.(\d+)", line).group(1))
-        if plan is None or good + bad + skip < plan or (code != 0 and bad == 0):
-            bad += 1
-        print(f"{'FAIL' if bad else 'ok  '} {os.path.relpath(path)}: {good} passed, {bad} failed"
-              f"{f', {skip} skipped' if skip else ''} ({took:.1f} s)", flush=True)
-        if bad or verbose:
-            print("\n".join("    " + l for l in out.splitlines()[-200:]))
-            if code:
-                print(f"    exit status {code}")
-        elif skip:
-            for line in out.splitlines():
-                if "# SKIP" in line.upper():
-                    print("    " + line)
-        passed, failed, skipped = passed + good, failed + bad, skipped + skip
+    with concurrent.futures.ThreadPoolExecutor(max(jobs, 1)) as pool:
+        running = [pool.submit(run, os.path.abspath(path), limit) for path in paths]
+        for path, result in zip(paths, running):
+            good, bad, skip = report(path, result.result(), verbose)
+            passed, failed, skipped = passed + good, failed + bad, skipped + skip
     counts = os.environ.get("TEST_COUNTS")
     if counts:
         with open(counts, "a", encoding="ascii") as f:
