@@ -1341,7 +1341,7 @@ struct ww_comparison {
 	uint64_t n_a, n_b;		   /**< values */
 	uint64_t failed_a, failed_b;	   /**< runs without a value */
 	uint64_t pairs;			   /**< 0: not paired */
-	struct ww_quantity mean_a, mean_b; /**< u: of the scatter from run to run alone */
+	struct ww_quantity mean_a, mean_b; /**< u: of the scatter from run to run alone; twice u covers 95 % */
 	double sd_a, sd_b;
 	int32_t method;	    /**< enum ww_compare_method */
 	int32_t verdict;    /**< enum ww_verdict */
@@ -1744,15 +1744,20 @@ struct ww_suspend_fit {
 	uint64_t cycles;    /**< used */
 	int32_t from_beats; /**< 1: cycles of a heartbeat; 0: dips of the power alone */
 	int32_t reserved;
-	char why[256]; /**< what was not told, and why; "" if all was */
+	char why[512]; /**< what was not told, and why; "" if all was */
 };
 
 /**
  * Powers, transition energy and latencies from a trace: each cycle's energy against the
  * time it was asleep, by a line (a meter slower than a transition still counts its energy).
+ * Power alone does not tell when a cycle was decided: its transitions are told where their
+ * lengths are known and its readings leave one energy, not several.
  * @param channel  "meter.power"; NULL: the only one of active power
+ * @param known    suspend_s and resume_s where they are known; with transition_watts or
+ *                 transition_J what transitions draw is not looked for; NULL: none
  */
-WW_API int ww_suspend_fit(struct ww_trace *t, const char *channel, struct ww_suspend_fit *out,
+WW_API int ww_suspend_fit(struct ww_trace *t, const char *channel,
+			  const struct ww_suspend_options *known, struct ww_suspend_fit *out,
 			  struct ww_error *err);
 
 /* ----------------------------------------------------------------- reports */

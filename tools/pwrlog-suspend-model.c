@@ -152,6 +152,16 @@ static int take_gaps(struct job *j)
 
 /* ---- a trace ---- */
 
+/* What is known of the transitions' energy is neither a number nor nothing. */
+static int not_told(const char *path, const struct ww_suspend_fit *f)
+{
+	if (f->from_beats)
+		return TOOL_OK;
+	tool_say("%s: idle %.4g W, suspended %.4g W", path, f->idle_watts.value,
+		 f->suspended_watts.value);
+	return tool_usage_error("%s does not tell what transitions cost", path);
+}
+
 /* What was not given is taken from the trace. */
 static int take_trace(struct job *j, const char *path)
 {
@@ -163,7 +173,7 @@ static int take_trace(struct job *j, const char *path)
 
 	if (rc == 0)
 		tool_say_import(t);
-	if (rc == 0 && ww_suspend_fit(t, j->channel, &f, &err) < 0)
+	if (rc == 0 && ww_suspend_fit(t, j->channel, o, &f, &err) < 0)
 		rc = tool_fail(&err);
 	ww_trace_close(t);
 	if (rc)
@@ -176,13 +186,16 @@ static int take_trace(struct job *j, const char *path)
 		o->idle_watts = f.idle_watts, j->idle = true;
 	if (!j->suspended && isfinite(f.suspended_watts.value))
 		o->suspended_watts = f.suspended_watts, j->suspended = true;
-	if (!(o->transition_watts.value > 0) && !(o->transition_J.value > 0) &&
-	    isfinite(f.transition_J.value) && f.transition_J.value > 0)
-		o->transition_J = f.transition_J;
 	if (!(o->suspend_s.value > 0) && isfinite(f.suspend_s.value))
 		o->suspend_s = f.suspend_s;
 	if (!(o->resume_s.value > 0) && isfinite(f.resume_s.value))
 		o->resume_s = f.resume_s;
+	if (!(o->transition_watts.value > 0) && !(o->transition_J.value > 0)) {
+		if (isfinite(f.transition_J.value) && f.transition_J.value > 0)
+			o->transition_J = f.transition_J;
+		else
+			return not_told(path, &f);
+	}
 	return TOOL_OK;
 }
 

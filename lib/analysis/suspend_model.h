@@ -3,6 +3,7 @@
 #ifndef WW_ANALYSIS_SUSPEND_MODEL_H
 #define WW_ANALYSIS_SUSPEND_MODEL_H
 
+#include "analysis/series.h"
 #include "base/base.h"
 #include "base/notes.h"
 
@@ -39,6 +40,26 @@ struct ww_suspend_model {
 	bool transition_taken; /* its power was not given: that of idle */
 	struct ww_notes notes;
 };
+
+/* Transitions of one kind: into suspend, or out of it. */
+struct ww_suspend_edges {
+	const struct ww_series *x;
+	double idle, asleep; /* W */
+	double noise;	     /* of a reading, correlation included */
+	double step;	     /* what the meter's steps add */
+	double length;	     /* s, above 0 */
+	bool rising;	     /* out of suspend */
+	const double *at;    /* [n] s: where the power passes the middle of both levels */
+	size_t n;
+};
+
+/* Mean power during them: the best, and all that the readings allow. NaN: too few. */
+struct ww_suspend_edge {
+	double watts, lo, hi; /* hi: INFINITY where nothing bounds it */
+};
+
+int ww_suspend_edges(const struct ww_suspend_edges *in, struct ww_suspend_edge *out,
+		     struct ww_error *err);
 
 int ww_gap_law_make(struct ww_gap_law *g, const struct ww_suspend_options *o, struct ww_error *err);
 void ww_gap_law_free(struct ww_gap_law *g);

@@ -6,42 +6,28 @@
  * that a slow meter smears it but does not change it.
  */
 #include "analysis/noise.h"
-#include "analysis/series.h"
-#include "analysis/standby.h"
+#include "analysis/suspend_model_fit.h"
 #include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define PADS	  5.0 /* least periods of the meter around a cycle */
+#define DIP_PADS  2.0 /* the same around a dip, beside the longer latency */
 #define PADS_MOST 30.0
 #define PAUSE	  0.4  /* part of the idle time between cycles, where that is more */
 #define CLEAR	  1.25 /* pads from one cycle to the next: these may look at the same idle time */
 #define AWAKE	  0.3  /* part of the way from idle to asleep, within which it is idle */
 #define VARIED	  1.5  /* longest over shortest, from which the slope is trusted */
 
-struct span {
-	double from, to; /* s: decision to suspend, at work again */
-};
-
-struct fit {
-	struct ww_series x;
-	struct span *c;
-	size_t n;
-	double *scratch;
-	double pad;
-	double u_step; /* what the meter's steps leave in a mean, W */
-	struct ww_suspend_fit *out;
-};
-
-static void why(struct ww_suspend_fit *f, const char *text)
+void ww_suspend_why(struct ww_suspend_fit *f, const char *text)
 {
 	size_t n = strlen(f->why);
 
 	snprintf(f->why + n, sizeof(f->why) - n, "%s%s", n ? "; " : "", text);
 }
 
-static int room(struct fit *f, size_t n, struct ww_error *err)
+static int room(struct ww_suspend_dips *f, size_t n, struct ww_error *err)
 {
 	f->c = calloc(n + 1, sizeof(*f->c));
 	return f->c ? 0 : ww_fail_nomem(err);
@@ -76,7 +62,7 @@ static struct ww_quantity latency(const struct ww_resume *r, int which)
 }
 
 /* @return 1 found, 0 no heartbeat here, negative an error */
-static int by_beats(struct fit *f, struct ww_trace *t, struct ww_error *err)
+static int by_beats(struct ww_suspend_dips *f, struct ww_trace *t, struct ww_error *err)
 {
 	struct ww_error none = {0};
 	struct ww_resume *r = NULL;
@@ -95,18 +81,22 @@ static int by_beats(struct fit *f, struct ww_trace *t, struct ww_error *err)
 		off = off || ww_iv_ok(c->event[WW_EV_OFF]);
 		a = closed(a) ? a : c->event[WW_EV_LAST_BEAT];
 		if (c->result == WW_RES_OK && closed(a) && closed(b))
-			f->c[f->n++] =
-				(struct span){mid_s(a, f->x.origin_ns), mid_s(b, f->x.origin_ns)};
+			f->c[f->n++] = (struct ww_suspend_span){mid_s(a, f->x.origin_ns),
+								mid_s(b, f->x.origin_ns)};
 	}
 	if (rc == 0 && f->n) {
 		f->out->suspend_s = latency(r, WW_LAT_SUSPEND_ENTRY);
 		f->out->resume_s = latency(r, WW_LAT_RESUME_TO_USER);
 		if (isnan(f->out->resume_s.value))
-			why(f->out, "no moment of waking was recorded, so that the resume latency "
-				    "is not known");
+			ww_suspend_why(
+				f->out,
+				"no moment of waking was recorded, so that the resume latency "
+				"is not known");
 		if (!off && isfinite(f->out->suspend_s.value))
-			why(f->out, "when it was off was not seen: the time into suspend ends with "
-				    "the last beat");
+			ww_suspend_why(
+				f->out,
+				"when it was off was not seen: the time into suspend ends with "
+				"the last beat");
 		f->out->from_beats = 1;
 		rc = 1;
 	} else if (rc == 0) {
@@ -125,7 +115,7 @@ static double at_s(const struct ww_series *x, size_t i)
 }
 
 /* Two levels a good way apart; dips that begin and end inside of the trace. */
-static int by_dips(struct fit *f, struct ww_error *err)
+static int by_dips(struct ww_suspend_dips *f, struct ww_error *err)
 {
 	const struct ww_series *x = &f->x;
 	double low, high, up, down, begin = NAN;
@@ -154,17 +144,15 @@ static int by_dips(struct fit *f, struct ww_error *err)
 		} else if (asleep && x->v[i] > up) {
 			asleep = false;
 			if (!isnan(begin))
-				f->c[f->n++] = (struct span){begin, t};
+				f->c[f->n++] = (struct ww_suspend_span){begin, t};
 		}
 	}
-	why(f->out, "latencies are not in a trace of power alone: give --suspend-time and "
-		    "--resume-time");
 	return 0;
 }
 
 /* ---- the line ---- */
 
-static bool near_cycle(const struct fit *f, size_t *k, double t)
+static bool near_cycle(const struct ww_suspend_dips *f, size_t *k, double t)
 {
 	while (*k < f->n && f->c[*k].to + f->pad < t)
 		++*k;
@@ -172,7 +160,7 @@ static bool near_cycle(const struct fit *f, size_t *k, double t)
 }
 
 /* Drop what is no idle: a cycle that was refused, hung, or cut by an end of the trace. */
-static size_t awake(const struct fit *f, size_t n)
+static size_t awake(const struct ww_suspend_dips *f, size_t n)
 {
 	double low = INFINITY, floor_;
 	size_t kept = 0;
@@ -189,7 +177,7 @@ static size_t awake(const struct fit *f, size_t n)
 }
 
 /* Mean of what lies outside of all cycles, with its correlation. */
-static void idle_power(struct fit *f)
+static void idle_power(struct ww_suspend_dips *f)
 {
 	const struct ww_series *x = &f->x;
 	double sum = 0, ss = 0, mean;
@@ -208,15 +196,14 @@ static void idle_power(struct fit *f)
 		f->scratch[i] -= mean;
 		ss += f->scratch[i] * f->scratch[i];
 	}
+	f->noise = sqrt(ss / (double)(n - 1) * ww_standby_tau(f->scratch, n));
 	f->u_step = ww_quantiser_seen_u(x->resolution, sqrt(ss / (double)(n - 1)));
 	f->out->idle_watts.value = mean;
-	f->out->idle_watts.u =
-		hypot(sqrt(ss / (double)(n - 1) / (double)n * ww_standby_tau(f->scratch, n)),
-		      f->u_step);
+	f->out->idle_watts.u = hypot(f->noise / sqrt((double)n), f->u_step);
 }
 
 /* Energy below idle of cycle k. */
-static double below_idle(const struct fit *f, size_t k)
+static double below_idle(const struct ww_suspend_dips *f, size_t k)
 {
 	const struct ww_series *x = &f->x;
 	double from = f->c[k].from - f->pad, to = f->c[k].to + f->pad, joules = 0;
@@ -239,10 +226,14 @@ static double below_idle(const struct fit *f, size_t k)
  * How far around a cycle it still shows: a meter that filters trails behind. As much of
  * the usual idle time as can be spared; what is left is the idle level.
  */
-static void set_pad(struct fit *f)
+static void set_pad(struct ww_suspend_dips *f)
 {
 	double period = f->x.period_s, least = fmax(PADS * period, f->x.window_s);
 	size_t n = 0;
+
+	if (!f->out->from_beats)
+		least = fmax(DIP_PADS * period, f->x.window_s) +
+			fmax(f->known.suspend_s.value, f->known.resume_s.value);
 
 	for (size_t i = 1; i < f->n; i++)
 		f->scratch[n++] = f->c[i].from - f->c[i - 1].to;
@@ -254,13 +245,13 @@ static void set_pad(struct fit *f)
 }
 
 /* Cycles that their neighbours do not touch, inside of the trace. */
-static void choose(struct fit *f)
+static void choose(struct ww_suspend_dips *f)
 {
 	double last = at_s(&f->x, f->x.n - 1), first = at_s(&f->x, 0);
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
-		struct span c = f->c[i];
+		struct ww_suspend_span c = f->c[i];
 		double before = n ? f->c[n - 1].to : first;
 		double after = i + 1 < f->n ? f->c[i + 1].from : last;
 
@@ -269,12 +260,14 @@ static void choose(struct fit *f)
 			f->c[n++] = c;
 	}
 	if (n < f->n)
-		why(f->out, "cycles that follow one another within the meter's time were left out");
+		ww_suspend_why(
+			f->out,
+			"cycles that follow one another within the meter's time were left out");
 	f->n = n;
 }
 
 /* All of one length: what the readings amid the dips say, for want of a slope. */
-static void amid(struct fit *f, double mean_t, double mean_d)
+static void amid(struct ww_suspend_dips *f, double mean_t, double mean_d)
 {
 	const struct ww_series *x = &f->x;
 	double sum = 0, ss = 0;
@@ -294,8 +287,9 @@ static void amid(struct fit *f, double mean_t, double mean_d)
 		ss += x->v[i] * x->v[i];
 		n++;
 	}
-	why(f->out, "the cycles are nearly of one length: suspended power is what the middle of "
-		    "them shows, and the transitions' energy is less sure");
+	ww_suspend_why(f->out,
+		       "the cycles are nearly of one length: suspended power is what the middle of "
+		       "them shows, and the transitions' energy is less sure");
 	if (n < 2)
 		return;
 	f->out->suspended_watts.value = sum / (double)n;
@@ -307,7 +301,7 @@ static void amid(struct fit *f, double mean_t, double mean_d)
 		hypot(f->out->suspended_watts.u * mean_t, f->out->idle_watts.u * 2 * f->pad);
 }
 
-static void line(struct fit *f)
+static void line(struct ww_suspend_dips *f)
 {
 	double mt = 0, md = 0, stt = 0, std = 0, ss = 0, lo = INFINITY, hi = 0, slope, s, n;
 	double *d = f->scratch;
@@ -347,7 +341,7 @@ static void line(struct fit *f)
 							    f->out->idle_watts.u * 2 * f->pad)};
 }
 
-static int fit(struct fit *f, struct ww_trace *t, struct ww_error *err)
+static int fit(struct ww_suspend_dips *f, struct ww_trace *t, struct ww_error *err)
 {
 	int rc = by_beats(f, t, err);
 
@@ -367,21 +361,31 @@ static int fit(struct fit *f, struct ww_trace *t, struct ww_error *err)
 		return ww_fail(err, -ENODATA, "%s: no idle time outside of the cycles",
 			       ww_trace_path(t));
 	line(f);
+	if (!f->out->from_beats) {
+		f->out->transition_J = (struct ww_quantity){NAN, NAN};
+		ww_suspend_amid(f);
+		rc = ww_suspend_by_edges(f, err);
+		if (rc < 0)
+			return rc;
+	}
 	f->out->suspended_watts.u = hypot(f->out->suspended_watts.u, f->u_step);
-	why(f->out, "the meter's accuracy is not in the uncertainties");
+	ww_suspend_why(f->out, "the meter's accuracy is not in the uncertainties");
 	if (f->out->transition_J.value < 0)
-		why(f->out, "the transitions' energy came out below zero: less than this meter "
-			    "resolves");
+		ww_suspend_why(f->out,
+			       "the transitions' energy came out below zero: less than this meter "
+			       "resolves");
 	return 0;
 }
 
-int ww_suspend_fit(struct ww_trace *t, const char *channel, struct ww_suspend_fit *out,
-		   struct ww_error *err)
+int ww_suspend_fit(struct ww_trace *t, const char *channel, const struct ww_suspend_options *known,
+		   struct ww_suspend_fit *out, struct ww_error *err)
 {
 	static const struct ww_quantity unknown = {NAN, NAN};
-	struct fit f = {.out = out};
+	struct ww_suspend_dips f = {.out = out};
 	int rc;
 
+	if (known)
+		f.known = *known;
 	*out = (struct ww_suspend_fit){.idle_watts = unknown,
 				       .suspended_watts = unknown,
 				       .transition_J = unknown,

@@ -110,8 +110,18 @@ class SuspendModel(Case):
         r = json.loads(out)
         self.assertAlmostEqual(r["idle_W"]["value"], 2.75, 2)
         self.assertAlmostEqual(r["suspended_W"]["value"], 1, 2)
-        # From edge to edge: 0.25 W for 0.7 s is what the transitions cost beyond idle.
-        self.assertAlmostEqual(r["transition_J"]["value"], 0.7 * 0.25, 1)
+        # 3 W for 0.7 s, beyond the 1 W that it would have drawn suspended.
+        self.assertAlmostEqual(r["transition_J"]["value"], 0.7 * 2, 2)
+        self.assertLess(r["transition_J"]["u"], 0.01)
+        self.assertNotIn("give --suspend-time", err)
+        for words, says in ((("--suspend-time", ".3"), "give --suspend-time and --resume-time"),
+                            ((), "does not tell what transitions cost")):
+            code, out, err = run("pwrlog", "suspend-model", *words, path)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(says, err)
+        r = js("pwrlog", "suspend-model", "--json", "--transition", "3", "--suspend-time", ".3",
+               "--resume-time", ".4", path)
+        self.assertAlmostEqual(r["transition_J"]["value"], 0.7 * 2, 2)
 
     def test_olpc_example(self):
         p = subprocess.run([os.path.join(ROOT, "examples", "olpc.sh")], capture_output=True,
