@@ -49,6 +49,9 @@ static bool unit_of(const char *at, const regmatch_t *m, struct ww_work_unit *un
 		return ww_work_unit(at + m[2].rm_so, (size_t)(m[2].rm_eo - m[2].rm_so), unit);
 	p += strspn(p, " ");
 	n = strcspn(p, " ,;:)\t");
+	/* "80 frames per second" are no 80 frames. */
+	if (strncmp(p + n, " per ", 5) == 0)
+		n += 5 + strcspn(p + n + 5, " ,;:)\t");
 	if (!ww_work_unit(p, n, unit) || !unit->known)
 		return ww_work_unit("", 0, unit);
 	return true;
@@ -71,7 +74,7 @@ static void match(struct ww_work_seen *s, const char *at, const regmatch_t *m, b
 		return;
 	}
 	if (!unit_of(at, m, &unit)) {
-		ww_work_complain(s, "a unit that is longer than any");
+		ww_work_complain(s, "the unit is neither that of an amount nor that of a rate");
 		return;
 	}
 	t = unit.rate ? &s->rate : &s->amount;

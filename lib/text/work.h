@@ -52,9 +52,10 @@ struct ww_work {
 		struct ww_work_tally amount, rate, table;
 		char why[160]; /* what cannot be added up */
 		uint64_t lines;
-		double block; /* openssl: size of the blocks it tells of */
-		bool armed;   /* the next line is what was announced */
-		char what;    /* hdparm: 'c' cached, 'd' disk; openssl: 'm' several processes */
+		double block;  /* openssl: size of the blocks it tells of */
+		bool armed;    /* the next line is what was announced */
+		char name[64]; /* openssl: the algorithm and operation of the first line */
+		char what;     /* hdparm: 'c' cached, 'd' disk; openssl: 'm' several processes */
 		size_t n;
 		char line[WW_WORK_LINE];
 	} seen;

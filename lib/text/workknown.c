@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define MIB 1048576.0
 
@@ -44,6 +45,24 @@ static void openssl_table(struct ww_work_seen *s, const char *p)
 	s->lines++;
 }
 
+/* A signature costs another amount than its check: what is of two kinds is no amount. */
+static void openssl_name(struct ww_work_seen *s, const char *p, size_t n)
+{
+	char why[160];
+
+	n = n < sizeof(s->name) ? n : sizeof(s->name) - 1;
+	if (!s->name[0]) {
+		memcpy(s->name, p, n);
+		s->name[n] = '\0';
+	} else if (strlen(s->name) != n || strncmp(s->name, p, n) != 0) {
+		snprintf(why, sizeof(why),
+			 "both %.40s and %.*s were found: measure one alone, or name its line by "
+			 "an expression",
+			 s->name, n < 40 ? (int)n : 40, p);
+		ww_work_complain(s, why);
+	}
+}
+
 /* "Doing X for 3s on 16 size blocks: N X's in 2.98s"; without blocks N are operations. */
 static void openssl_doing(struct ww_work_seen *s, const char *line)
 {
@@ -65,6 +84,9 @@ static void openssl_doing(struct ww_work_seen *s, const char *line)
 	count = whole(p, &n);
 	if (isnan(count) || isnan(size))
 		return;
+	p = strstr(line, " for ");
+	if (p)
+		openssl_name(s, line + 6, (size_t)(p - line - 6));
 	ww_work_add(s, &s->amount, size * count, 0, blocks ? "B" : "op");
 	s->lines++;
 }
@@ -77,6 +99,7 @@ static void openssl_mr(struct ww_work_seen *s, const char *line)
 
 	if (begins(line, "+DT:")) {
 		s->block = whole(last + 1, &n);
+		openssl_name(s, line + 4, strcspn(line + 4, ":"));
 	} else if (s->block > 0) {
 		ww_work_add(s, &s->amount, s->block * whole(line + 3, &n), 0, "B");
 		s->lines++;
@@ -115,6 +138,7 @@ static void openssl(struct ww_work_seen *s, const char *line)
 	/* -multi: counts of several processes mingle; what comes last is of all of them. */
 	if (begins(line, "Forked child ")) {
 		s->what = 'm';
+		s->why[0] = '\0';
 		s->amount = (struct ww_work_tally){0};
 	}
 	if (s->what != 'm' && (begins(line, "+DT:") || begins(line, "+R:")))

@@ -124,15 +124,28 @@ static bool any_of(const char *p, size_t n, const char *const *words)
 	return false;
 }
 
-/* "/s", "/sec", "/second" at the end: bytes of it. */
-static size_t per_second(const char *p, size_t n)
+/* "/s", "/min", " per second" at the end: bytes of it, and the seconds of one. */
+static size_t per_time(const char *p, size_t n, double *seconds)
 {
-	static const char *const words[] = {"s",      "sec",	 "sec.",	 "secs",
-					    "second", "seconds", "\xe7\xa7\x92", NULL};
+	static const char *const words[][9] = {{"s", "sec", "sec.", "secs", "second", "seconds",
+						"\xe7\xa7\x92", NULL},
+					       {"min", "min.", "mins", "minute", "minutes", NULL},
+					       {"h", "hr", "hour", "hours", NULL}};
+	static const double length[] = {1, 60, 3600};
 
-	for (size_t i = n; i-- > 0;)
-		if (p[i] == '/')
-			return any_of(p + i + 1, n - i - 1, words) ? n - i : 0;
+	for (size_t i = n; i-- > 0;) {
+		bool word = n - i > 5 && strncmp(p + i, " per ", 5) == 0;
+		size_t k = i + (word ? 5 : 1);
+
+		if (!word && p[i] != '/')
+			continue;
+		for (size_t j = 0; j < WW_COUNTOF(words); j++)
+			if (any_of(p + k, n - k, words[j])) {
+				*seconds = length[j];
+				return n - i;
+			}
+		return 0;
+	}
 	return 0;
 }
 
@@ -220,6 +233,7 @@ static const char *counted(const char *p, size_t n)
 bool ww_work_unit(const char *text, size_t n, struct ww_work_unit *out)
 {
 	const char *word;
+	double seconds = 1;
 	size_t k;
 
 	*out = (struct ww_work_unit){.factor = 1};
@@ -229,9 +243,12 @@ bool ww_work_unit(const char *text, size_t n, struct ww_work_unit *out)
 		n--;
 	if (short_rate(text, n, out))
 		return true;
-	k = per_second(text, n);
+	k = per_time(text, n, &seconds);
 	out->rate = k > 0;
 	n -= k;
+	/* ms/frame: neither an amount nor a rate. */
+	if (memchr(text, '/', n))
+		return false;
 	k = prefix(text, n, &out->factor);
 	word = size_word(text + k, n - k);
 	if (!word) {
@@ -239,6 +256,7 @@ bool ww_work_unit(const char *text, size_t n, struct ww_work_unit *out)
 		out->factor = k && n == k ? out->factor : 1;
 		word = k && n == k ? "" : counted(text, n);
 	}
+	out->factor /= seconds;
 	out->known = out->rate || (word && *word);
 	if (word)
 		return snprintf(out->name, sizeof(out->name), "%s", word) >= 0;

@@ -86,13 +86,22 @@ static void openssl(void **state)
 	expect("openssl",
 	       "Doing 2048 bits private rsa's for 1s: 1089 2048 bits private RSA's in "
 	       "0.23s\n"
-	       "Doing 2048 bits public rsa's for 1s: 17840 2048 bits public RSA's in "
-	       "0.22s\n",
-	       WW_WORK_AMOUNT, 1089 + 17840, "op");
+	       "Doing 2048 bits private rsa's for 1s: 1091 2048 bits private RSA's in "
+	       "0.23s\n",
+	       WW_WORK_AMOUNT, 1089 + 1091, "op");
+	/* To sign and to verify are two things, and so are two ciphers. */
+	nothing("openssl",
+		"Doing 2048 bits private rsa's for 1s: 1089 2048 bits private RSA's in 0.23s\n"
+		"Doing 2048 bits public rsa's for 1s: 17840 2048 bits public RSA's in 0.22s\n",
+		"both 2048 bits private rsa's and 2048 bits public rsa's were found");
+	nothing("openssl",
+		"+DT:AES-128-CBC:1:1024\n+R:1192290:AES-128-CBC:0.790000\n"
+		"+DT:sha256:1:1024\n+R:1192290:sha256:0.790000\n",
+		"both AES-128-CBC and sha256 were found");
 	nothing("openssl",
 		"Doing sha256 for 3s on 16 size blocks: 5 sha256's in 3.00s\n"
 		"Doing 2048 bits private rsa's for 1s: 1089 2048 bits private RSA's in 0.23s\n",
-		"both B and op were found");
+		"both sha256 and 2048 bits private rsa's were found");
 	nothing("openssl", "speed: Unknown cipher\n", "no line of the output");
 }
 
@@ -305,7 +314,11 @@ static void units(void **state)
 		    {"it/s", "iteration", 1, true},
 		    {"", "", 1, false},
 		    {"Mfoo", "Mfoo", 1, false},
-		    {"pages/second", "pages", 1, true}};
+		    {"pages/second", "pages", 1, true},
+		    {"frames per second", "frame", 1, true},
+		    {"MB per second", "B", 1e6, true},
+		    {"images/min", "images", 1 / 60., true},
+		    {"requests per hour", "request", 1 / 3600., true}};
 
 	(void)state;
 	for (size_t i = 0; i < WW_COUNTOF(want); i++) {
@@ -316,6 +329,17 @@ static void units(void **state)
 		    u.factor > want[i].factor || u.rate != want[i].rate)
 			fail_msg("%s: %g %s %d", want[i].text, u.factor, u.name, u.rate);
 	}
+}
+
+/* What is per second is no amount, however it is written; what is per thing neither. */
+static void rates(void **state)
+{
+	(void)state;
+	expect("([0-9]+) (frames per second)", "80 frames per second\n", WW_WORK_RATE, 80, "frame");
+	expect("([0-9]+) frames", "80 frames per second\n", WW_WORK_RATE, 80, "frame");
+	expect("([0-9]+) (images/min)", "80 images/min\n", WW_WORK_RATE, 80 / 60., "images");
+	expect("([0-9]+) (MB per second)", "80 MB per second\n", WW_WORK_RATE, 80e6, "B");
+	nothing("([0-9]+) (ms/frame)", "80 ms/frame\n", "neither that of an amount nor");
 }
 
 static void numbers(void **state)
@@ -385,11 +409,17 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(openssl),     cmocka_unit_test(openssl_multi),
-		cmocka_unit_test(hdparm),      cmocka_unit_test(dd),
-		cmocka_unit_test(rsync),       cmocka_unit_test(nbench),
-		cmocka_unit_test(expressions), cmocka_unit_test(wrong_expressions),
-		cmocka_unit_test(units),       cmocka_unit_test(numbers),
+		cmocka_unit_test(openssl),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(openssl_multi),
+		cmocka_unit_test(hdparm),
+		cmocka_unit_test(dd),
+		cmocka_unit_test(rsync),
+		cmocka_unit_test(nbench),
+		cmocka_unit_test(expressions),
+		cmocka_unit_test(wrong_expressions),
+		cmocka_unit_test(units),
+		cmocka_unit_test(numbers),
 		cmocka_unit_test(hostile),
 	};
 
