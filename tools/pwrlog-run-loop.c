@@ -31,6 +31,7 @@ struct runner {
 	struct run_child child;
 	int64_t stop_ns; /* the end was asked for then, 0 not yet */
 	bool ended;	 /* all sources have */
+	bool wrong;	 /* the command line asks for what is not there */
 	size_t said;
 	uint32_t n, failed;
 	uint32_t begun; /* runs whose command was started */
@@ -341,9 +342,60 @@ static int round_of(struct runner *x, uint32_t k, bool warmup)
 	return rc;
 }
 
+/* "meter.watts", "watts" or "meter" mean this one. */
+static bool named(const char *name, const struct ww_live *l)
+{
+	size_t n = strlen(l->source);
+
+	return !name || strcmp(name, l->channel) == 0 || strcmp(name, l->source) == 0 ||
+	       (strncmp(name, l->source, n) == 0 && name[n] == '.' &&
+		strcmp(name + n + 1, l->channel) == 0);
+}
+
+static bool of_watts(const struct ww_live *l)
+{
+	size_t n = strlen(l->unit);
+
+	return l->kind == WW_METER && n > 0 && n <= 2 && l->unit[n - 1] == 'W';
+}
+
+/* One channel that the report can go by, or nothing is run for it. */
+static int check_channel(struct runner *x)
+{
+	const char *name = x->o->channel;
+	char all[400] = "";
+	size_t n = 0, hits = 0, k = 0;
+	struct ww_live l;
+
+	for (size_t i = 0; ww_recorder_live(x->r->rec, i, &l) == 1; i++) {
+		if (!of_watts(&l))
+			continue;
+		n++;
+		hits += named(name, &l);
+		if (k < sizeof(all))
+			k += (size_t)snprintf(all + k, sizeof(all) - k, "%s%s.%s", k ? ", " : "",
+					      l.source, l.channel);
+	}
+	if (hits == 1)
+		return 1;
+	x->wrong = true;
+	x->err.code = -EINVAL;
+	if (n == 0)
+		snprintf(x->err.text, sizeof(x->err.text), "no channel of this meter is in W");
+	else
+		snprintf(x->err.text, sizeof(x->err.text),
+			 "%s%s%s of power: %s; name one with --channel",
+			 hits > 1 ? "several channels" : "no channel '", hits > 1 ? "" : name,
+			 hits > 1 ? "" : "'", all);
+	return -EINVAL;
+}
+
 static int rounds(struct runner *x)
 {
 	int rc = stay(x, 0, 1);
+
+	if (rc > 0)
+		rc = check_channel(x);
 
 	for (uint32_t k = 0; k < x->o->warmup && rc > 0; k++)
 		rc = round_of(x, k, true);
@@ -400,9 +452,13 @@ int run_all(struct recording *r, const struct run_options *o, const struct run_p
 					 : "stopped before the last run");
 		if (ww_recorder_stop(r->rec, &x.err) < 0)
 			done = -EIO;
-		if (done < 0)
+		if (done < 0 && x.wrong)
+			tool_usage_error("%s", x.err.text);
+		else if (done < 0)
 			tool_fail(&x.err);
-		rc = done <= 0 || (x.failed && !o->ignore_failure) ? TOOL_FAILED : TOOL_OK;
+		rc = x.wrong					     ? TOOL_USAGE
+		     : done <= 0 || (x.failed && !o->ignore_failure) ? TOOL_FAILED
+								     : TOOL_OK;
 	}
 	*runs = x.begun;
 	if (x.log_fd >= 0 && x.log_fd != STDERR_FILENO)

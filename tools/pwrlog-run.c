@@ -229,7 +229,8 @@ static bool any_energy(const struct ww_runs *r)
 	return false;
 }
 
-static int report(const char *path, const struct run_options *o)
+/* @return exit status; *printed: there is a report */
+static int report(const char *path, const struct run_options *o, bool *printed)
 {
 	struct ww_runs_options opt = {.size = sizeof(opt),
 				      .channel = o->channel,
@@ -245,6 +246,7 @@ static int report(const char *path, const struct run_options *o)
 		rc = tool_fail(&err);
 	if (rc == 0)
 		rc = tool_print(text);
+	*printed = rc == 0;
 	if (rc == 0 && !any_energy(r)) {
 		tool_say("the energy of no run is known");
 		rc = TOOL_FAILED;
@@ -290,6 +292,7 @@ static int measure(const struct run_options *o, const struct run_plan *p, char *
 			      .name_lock = -1};
 	char dir[256] = "", path[256];
 	uint32_t runs = 0;
+	bool printed = true;
 	int rc = TOOL_OK, after;
 
 	if (!o->out) {
@@ -306,11 +309,13 @@ static int measure(const struct run_options *o, const struct run_plan *p, char *
 		rc = run_all(&r, o, p, &runs);
 	if (runs > 0 || (r.started && rc == TOOL_OK)) {
 		/* Also after an end by hand: what was measured until then is worth it. */
-		after = report(r.path, o);
+		after = report(r.path, o, &printed);
 		rc = rc ? rc : after;
 	}
 	recording_free(&r);
-	if (!o->out)
+	if (!o->out && !printed)
+		tool_say("what was measured is kept: 'pwrlog run --from %s' reports on it", path);
+	else if (!o->out)
 		clear_away(dir, path);
 	return rc;
 }
@@ -319,12 +324,13 @@ int pwrlog_run(int argc, char **argv)
 {
 	struct run_options o = {.n = 1, .repeat = 1, .baseline_ns = -1, .settle_ns = -1, .seed = 1};
 	struct run_plan p = {.variants = 0};
+	bool printed;
 	int rc = parse(argc, argv, &o);
 
 	if (rc != TOOL_OK)
 		return rc < 0 ? TOOL_OK : rc;
 	if (o.from)
-		return report(o.from, &o);
+		return report(o.from, &o, &printed);
 	rc = run_plan_make(&p, &o);
 	if (rc == TOOL_OK)
 		rc = measure(&o, &p, tool_command_line(argc, argv));

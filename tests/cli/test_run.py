@@ -192,6 +192,34 @@ class GoesWrong(Meter):
         self.assertEqual((code, err), (1, "pwrlog run: %s: Permission denied\n" % self.load))
         self.assertLess(time.monotonic() - t0, 8)
 
+    def test_which_channel(self):
+        """Known before anything is run for it, not after."""
+        ran = self.path("ran")
+        two = ["-m", "sim:?watts=25&rate=100", "-m", "sim:?watts=5&rate=100"]
+        for args, want in ((two, "several channels of power: meter.power, meter2.power"),
+                           (two[:2] + ["--channel", "nope"],
+                            "no channel 'nope' of power: meter.power")):
+            code, out, err = run("pwrlog", "run", *args, *QUICK, "--", "touch", ran)
+            self.assertEqual((code, out), (2, ""), err)
+            self.assertIn(want, err)
+            self.assertFalse(os.path.exists(ran))
+        code, out, err = run("pwrlog", "run", *two, "--channel", "meter2", *QUICK, "--", "sleep",
+                             ".2")
+        self.assertEqual((code, err), (0, ""))
+
+    def test_nothing_measured_is_lost(self):
+        """Where the report fails, the trace is kept."""
+        tmp = self.path("tmp")
+        os.mkdir(tmp)
+        with open("/dev/full", "wb") as full:
+            p = subprocess.run([tool("pwrlog"), "run", "-m", self.meter, *QUICK, "--", "true"],
+                               stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                               env=dict(os.environ, TMPDIR=tmp), check=False)
+        self.assertEqual(p.returncode, 1)
+        kept = os.path.join(tmp, os.listdir(tmp)[0], "run.wwt")
+        self.assertIn("--from %s'" % kept, p.stderr.decode())
+        self.assertEqual(run("pwrlog", "run", "--from", kept)[0], 0)
+
     def test_a_directory(self):
         self.assertEqual(run("pwrlog", "run", "-m", self.meter, "--", self.dir),
                          (1, "", "pwrlog run: %s: Is a directory\n" % self.dir))
