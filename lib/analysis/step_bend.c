@@ -7,8 +7,9 @@
 #define JUMP 0.3 /* most of a bend that may come at once, a part */
 
 /*
- * Between a and b nothing jumps, b settles, it is small beside the change before it, and
- * a is short beside the time that b takes.
+ * Between a and b nothing jumps, b settles, and a is short beside the time that b takes. A
+ * settles too, with another time constant, or what b settles by is small beside the change
+ * before a.
  */
 static bool bend(const struct ww_step_data *d, struct ww_step_bound first,
 		 struct ww_step_bound second, const struct ww_step_fit fit[3])
@@ -22,7 +23,10 @@ static bool bend(const struct ww_step_data *d, struct ww_step_bound first,
 	all = fabs(ww_step_fit_at(b, ww_step_when(b, false, t)) - here);
 	jump = fabs(ww_step_fit_at(b, t) - here);
 	before = fabs(here - ww_step_fit_at(&fit[0], d->t[first.i]));
-	return jump <= JUMP * all && all <= WW_STEP_SETTLING * before;
+	if (jump > JUMP * all)
+		return false;
+	return all <= WW_STEP_SETTLING * before ||
+	       (a->shape == WW_LEVEL_SETTLING && !ww_step_drifts(a, &fit[0]));
 }
 
 static bool marked(const struct ww_step_data *d, const double *marker, size_t markers,

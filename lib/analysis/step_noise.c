@@ -10,6 +10,7 @@
 
 #define GROSS  5.0		   /* standard deviations; more is a change of level or a spike */
 #define WIDE   (2 * WW_STEP_BLOCK) /* readings that tell of correlation */
+#define HELD   0.05		   /* part of the variance: readings that do not follow */
 #define BLOCKS 512		   /* most that are looked at for the correlation */
 
 static void swap(double *a, double *b)
@@ -121,16 +122,19 @@ static int lag_medians(struct ww_step_data *d, double v[WW_STEP_LAGS])
 		v[lag - 1] = n ? ww_median(tmp, n) : NAN;
 	}
 	free(tmp);
+	/* A meter that is asked twice before it measures again shows each value twice. */
+	d->lag = v[0] < HELD * v[1] && v[1] > d->q * d->q ? 2 : 1;
 	for (size_t from = 0; from < d->n; from += WW_STEP_BLOCK) {
 		size_t to = from + WW_STEP_BLOCK;
 
-		d->local[from / WW_STEP_BLOCK] = lag_variance(d, from, to < d->n ? to : d->n, 1);
+		d->local[from / WW_STEP_BLOCK] =
+			lag_variance(d, from, to < d->n ? to : d->n, d->lag);
 	}
 	return 0;
 }
 
-/* Least squares of v[k] = s2 (1 - phi^(k + 1)). */
-static double fit_phi(const double v[WW_STEP_LAGS], double *s2)
+/* Least squares of v[k] = s2 (1 - phi^(k + 1)), from `first` on. */
+static double fit_phi(const double v[WW_STEP_LAGS], size_t first, double *s2)
 {
 	double best = INFINITY, found = 0;
 
@@ -139,6 +143,8 @@ static double fit_phi(const double v[WW_STEP_LAGS], double *s2)
 
 		for (size_t k = 0; k < WW_STEP_LAGS; k++) {
 			p *= phi;
+			if (k + 1 < first)
+				continue;
 			vf += v[k] * (1 - p);
 			ff += (1 - p) * (1 - p);
 		}
@@ -146,7 +152,7 @@ static double fit_phi(const double v[WW_STEP_LAGS], double *s2)
 		p = 1;
 		for (size_t k = 0; k < WW_STEP_LAGS; k++) {
 			p *= phi;
-			r += pow(v[k] - s * (1 - p), 2);
+			r += k + 1 < first ? 0 : pow(v[k] - s * (1 - p), 2);
 		}
 		if (r < best) {
 			best = r;
@@ -185,7 +191,7 @@ static void localise(struct ww_step_data *d, double usual)
 /* Correlation of the noise in odd blocks: at each lag the median of variances over lag 1. */
 static int odd_noise(struct ww_step_data *d)
 {
-	double v[WW_STEP_LAGS] = {1}, s2 = 0, *tmp;
+	double v[WW_STEP_LAGS] = {1, 1}, s2 = 0, *tmp, is, was;
 	size_t blocks = d->n / WW_STEP_BLOCK, odd = 0, stride;
 
 	for (size_t b = 0; b < blocks; b++)
@@ -194,7 +200,7 @@ static int odd_noise(struct ww_step_data *d)
 	tmp = malloc((odd ? odd : 1) * sizeof(*tmp));
 	if (!tmp)
 		return -ENOMEM;
-	for (size_t lag = 2; lag <= WW_STEP_LAGS; lag++) {
+	for (size_t lag = d->lag + 1; lag <= WW_STEP_LAGS; lag++) {
 		size_t n = 0, seen = 0;
 
 		for (size_t b = 0; b < blocks; b++) {
@@ -203,7 +209,7 @@ static int odd_noise(struct ww_step_data *d)
 
 			if (!d->odd[b] || seen++ % stride)
 				continue;
-			one = lag_variance(d, from, to, 1);
+			one = lag_variance(d, from, to, d->lag);
 			x = lag_variance(d, from, to, lag);
 			if (one > d->floor * d->floor && !isnan(x))
 				tmp[n++] = x / one;
@@ -211,12 +217,14 @@ static int odd_noise(struct ww_step_data *d)
 		v[lag - 1] = n ? ww_median(tmp, n) : 1;
 	}
 	free(tmp);
-	d->odd_phi = odd ? fit_phi(v, &s2) : d->phi;
+	d->odd_phi = odd ? fit_phi(v, d->lag, &s2) : d->phi;
 	d->odd_tau = (1 + d->odd_phi) / (1 - d->odd_phi);
 	/* Neighbours of correlated noise differ less than its size. */
+	is = 1 - pow(d->odd_phi, (double)d->lag);
+	was = 1 - pow(d->phi, (double)d->lag);
 	for (size_t b = 0; b <= blocks; b++)
 		if (d->odd[b] && d->local[b] > d->sigma)
-			d->local[b] *= sqrt((1 - d->phi) / (1 - d->odd_phi));
+			d->local[b] *= sqrt(was / is);
 	return 0;
 }
 
@@ -248,16 +256,16 @@ int ww_step_noise(struct ww_step_data *d)
 		if (isnan(v[k]))
 			v[k] = k ? v[k - 1] : 0;
 	if (d->n >= 32)
-		phi = fit_phi(v, &s2);
+		phi = fit_phi(v, d->lag, &s2);
 	else
-		s2 = v[0];
+		s2 = v[d->lag - 1];
 	d->sigma = fmax(d->floor, sqrt(s2));
 	/* What the quantiser alone makes is not correlated as the noise is. */
 	if (d->sigma <= d->floor)
 		phi = 0;
 	d->phi = phi;
 	d->tau = (1 + phi) / (1 - phi);
-	localise(d, fmax(v[0], d->floor * d->floor * (1 - phi)));
+	localise(d, fmax(v[d->lag - 1], d->floor * d->floor * (1 - pow(phi, (double)d->lag))));
 	ww_step_penalty(d);
 	return odd_noise(d);
 }

@@ -48,7 +48,7 @@ static double cost(const struct ww_step_data *d, const struct ww_step_bound *bou
 
 	for (size_t k = 0; k <= bounds; k++) {
 		size_t from = k ? bound[k - 1].f : 0, to = k < bounds ? bound[k].i : d->n;
-		double s = ww_step_local(d, from + (to - from) / 2);
+		double s = fmax(d->sigma, ww_step_local(d, from + (to - from) / 2));
 		struct ww_step_fit f;
 
 		ww_step_fit(d, from, to, &f);

@@ -50,6 +50,7 @@ struct ww_step_data {
 	size_t *first;		    /* [n] the first of them */
 	double mains_hz;
 
+	size_t lag; /* readings apart that differ by noise: 2 where each is shown twice */
 	double sigma, phi, tau;	 /* usual noise */
 	double odd_phi, odd_tau; /* of blocks whose noise is of another size */
 	uint8_t *odd;		 /* by blocks: 1: it is */

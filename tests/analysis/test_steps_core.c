@@ -466,6 +466,25 @@ static void coarse_range(void **state)
 	ww_steps_clear(&x.r);
 }
 
+/* Each value shown twice: neighbours do not tell the noise, nor that a start is noise. */
+static void shown_twice(void **state)
+{
+	(void)state;
+	begin(2400, 0);
+	add(600, 2400, 10);
+	for (size_t i = 0; i < 2400; i += 2)
+		x.v[i] = x.v[i + 1] = x.v[i] + 0.3 * normal() + (i == 600 ? 4 : i == 602 ? 2 : 0);
+	add(1600, 2400, 0.5);
+	find(0, 0);
+	assert_int_equal(x.r.events, 2);
+	near(x.r.sigma, 0.3, 0.03);
+	assert_true(x.r.tau > 1.5 && x.r.tau < 3.5);
+	near(x.r.event[0].delta, 10, 3 * x.r.event[0].u);
+	near(x.r.event[0].u, 0.3 * sqrt(1 / 300.0 + 1 / 500.0), 0.02);
+	near(x.r.event[1].delta, 0.5, 3 * x.r.event[1].u);
+	ww_steps_clear(&x.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,8 +494,9 @@ int main(void)
 		cmocka_unit_test(passing),	cmocka_unit_test(together),
 		cmocka_unit_test(covariance),	cmocka_unit_test(noisy_level),
 		cmocka_unit_test(unresolved),	cmocka_unit_test(known_in_drift),
-		cmocka_unit_test(coarse_range), cmocka_unit_test(settles_late),
-		cmocka_unit_test(late_in_long), cmocka_unit_test(fast_levels),
+		cmocka_unit_test(shown_twice),	cmocka_unit_test(coarse_range),
+		cmocka_unit_test(settles_late), cmocka_unit_test(late_in_long),
+		cmocka_unit_test(fast_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

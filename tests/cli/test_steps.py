@@ -287,6 +287,8 @@ class Recordings(Case):
         self.assertLessEqual(len(starts), 20)
         self.assertGreaterEqual(len(stops), 17)
         self.assertLessEqual(len(stops), 20)
+        late = [s for s in report["steps"] if -16 < s["delta_W"]["value"] < -5]
+        self.assertLessEqual(len(late), 2)  # starts that settle late are one step
         self.assertTrue(4700 < report["cycling"]["period_s"] < 4900, report["cycling"])
         self.assertTrue(0.37 < report["cycling"]["on_part"] < 0.44, report["cycling"])
 
@@ -297,6 +299,16 @@ class Recordings(Case):
         for s in report["steps"]:
             self.assertTrue(71000 < s["t_s"][0] < 77600, s)
         self.assertLess(report["levels"][-1]["level_W"]["value"], 2)
+
+    def test_phone(self):
+        """Charging: plugged in, a taper of an hour without stairs, two drops."""
+        report = self.steps("tc66_fastphone.csv", "--spike", "20s")
+        self.assertLessEqual(len(report["steps"]), 6)
+        self.assertAlmostEqual(report["steps"][0]["t_s"][0], 13, delta=1)
+        for t, watts in ((2540, -0.44), (4068, -0.94)):
+            near = [s for s in report["steps"] if abs(s["t_s"][0] - t) < 5]
+            self.assertEqual(len(near), 1, t)
+            self.assertAlmostEqual(near[0]["delta_W"]["value"], watts, delta=0.15)
 
     def test_graphics_card(self):
         report = self.steps("pmt_ad4000_nvml.log")
