@@ -156,8 +156,8 @@ static int cell_exponent(const struct ww_plan_column *c, const struct ww_num *v,
 
 	if (*kind != WW_NUM_OK || v->unit_n == 0)
 		return c->head.exponent;
-	if (*c->head.unit == '1' && v->unit_n == 1 && *v->unit == '%')
-		return -2;
+	if (v->unit_n == 1 && *v->unit == '%' && (*c->head.unit == '1' || *c->head.unit == '%'))
+		return *c->head.unit == '1' ? -2 : 0;
 	if (ww_unit_read(v->unit, v->unit_n, &unit) && strcmp(unit.unit, c->head.unit) == 0)
 		return unit.exponent;
 	*kind = WW_NUM_TEXT;

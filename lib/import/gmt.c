@@ -3,7 +3,7 @@
  * Green Metrics Tool: "MICROSECONDS VALUE" of a wattmeter, which does not say its unit,
  * or "MICROSECONDS VALUE DOMAIN" of RAPL, microjoules since the line before.
  */
-#include "import/import.h"
+#include "import/csv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -179,6 +179,8 @@ static int gmt_read(struct ww_import *im, struct ww_error *err)
 	if (im->bad)
 		ww_note(&im->notes, "%zu line%s left out; the first is line %zu: %s", im->bad,
 			im->bad == 1 ? "" : "s", im->bad_first, im->bad_why);
+	for (size_t i = 0; i < im->tables; i++)
+		ww_rows_cells(im, &im->table[i]);
 	im->clock = WW_CLOCK_UTC;
 	return rc;
 }

@@ -66,7 +66,7 @@ static int table_for(struct reader *r, size_t *at, struct ww_error *err)
 /* What is measured, by the unit and the channel's name. */
 static int new_column(struct ww_table *t, const char *name, const char *unit, struct ww_error *err)
 {
-	static const char *const factors[] = {"1", "VA", "W", "V", "A", "Wh", "Hz"};
+	static const char *const factors[] = {"1", "%", "VA", "W", "V", "A", "Wh", "Hz"};
 	struct ww_heading u = {0}, word;
 	const char *quantity = "other", *plain = "";
 	bool known = ww_unit_read(unit, strlen(unit), &u);

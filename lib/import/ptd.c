@@ -3,7 +3,7 @@
  * SPEC PTDaemon's log: "Time,MM-DD-YYYY HH:MM:SS.mmm,Watts,W,Volts,V,Amps,A,PF,F,Mark,NAME"
  * and, of analysers with several elements, "ChN,Watts,..." behind it. A value of -1 is none.
  */
-#include "import/import.h"
+#include "import/csv.h"
 
 #include <stdio.h>
 
@@ -199,10 +199,7 @@ static int ptd_read(struct ww_import *im, struct ww_error *err)
 	if (im->bad)
 		ww_note(&im->notes, "%zu line%s left out; the first is line %zu: %s", im->bad,
 			im->bad == 1 ? "" : "s", im->bad_first, im->bad_why);
-	for (size_t i = 0; i < t->columns; i++)
-		if (t->column[i].missing)
-			ww_note(&im->notes, "%s: %zu of %zu readings are missing",
-				t->column[i].name, t->column[i].missing, t->rows);
+	ww_rows_cells(im, t);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  * Wh, Hz and VA, in mA and in hundredths of the power factor, with or without a time before
  * them. "#n,-,3,_,INTERVAL,COUNT;" tells the seconds between those of its memory.
  */
-#include "import/import.h"
+#include "import/csv.h"
 
 #define SAMPLE_LINES 64
 #define FIELDS	     24
@@ -173,6 +173,7 @@ static int read_wattsup(struct ww_import *im, struct ww_error *err)
 	if (im->bad)
 		ww_note(&im->notes, "%zu line%s left out; the first is line %zu: %s", im->bad,
 			im->bad == 1 ? "" : "s", im->bad_first, im->bad_why);
+	ww_rows_cells(im, t);
 	if (!r.timed && !r.told && im->rate_hz <= 0)
 		ww_note(&im->notes, "the records tell no times: taken as one a second (--rate says "
 				    "otherwise)");

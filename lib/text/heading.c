@@ -303,6 +303,27 @@ static void make_name(const struct token *t, size_t n, struct ww_heading *out)
 	out->name[other ? k : 0] = '\0';
 }
 
+/* "THD (%)", "voltage_crest": figures of the wave, by their name. */
+static bool of_the_wave(const char *text, struct token *t, size_t n, struct ww_heading *out)
+{
+	bool thd = false, crest = false;
+
+	for (size_t i = 0; i < n; i++) {
+		thd |= same(t[i].p, t[i].n, "thd", true);
+		crest |= same(t[i].p, t[i].n, "crest", true);
+	}
+	if (!thd && !crest)
+		return false;
+	out->kind = WW_HEAD_VALUE;
+	out->quantity = "other";
+	out->unit = thd ? "%" : "1";
+	out->has_unit = thd && strchr(text, '%');
+	for (size_t i = 0; i < n; i++)
+		t[i].word = NULL; /* all of it is the name */
+	make_name(t, n, out);
+	return true;
+}
+
 void ww_heading_read(const char *text, struct ww_heading *out)
 {
 	struct token t[TOKENS];
@@ -310,6 +331,8 @@ void ww_heading_read(const char *text, struct ww_heading *out)
 	const struct word *w;
 
 	*out = (struct ww_heading){.quantity = "", .unit = "", .seconds = 1};
+	if (of_the_wave(text, t, n, out))
+		return;
 	find_unit(t, n, out);
 	w = find_word(t, n);
 	make_name(t, n, out);

@@ -79,6 +79,15 @@ static void units(void **state)
 	assert_string_equal(channel(t, "apparent_power")->unit, "VA");
 	assert_string_equal(channel(t, "power_factor")->unit, "1");
 	ww_trace_close(t);
+	t = import("t_s,W,THD (%),crest,voltage_crest,V\n0,1,1.5,2.25,1.41,230\n"
+		   "1,1,1.6 %,2.5,1.42,230\n");
+	check_rows(t, "thd", 2, ARRAY(0, 1), ARRAY(1.5, 1.6));
+	check_rows(t, "crest", 2, ARRAY(0, 1), ARRAY(2.25, 2.5));
+	check_rows(t, "voltage_crest", 2, ARRAY(0, 1), ARRAY(1.41, 1.42));
+	assert_string_equal(channel(t, "thd")->unit, "%");
+	assert_string_equal(channel(t, "crest")->quantity, "other");
+	check_notes(t, 0);
+	ww_trace_close(t);
 	t = import("usec\tTime_Of_Day_Seconds\tPkgWatt\n100\t1700000000.5\t5.5\n"
 		   "100\t1700000001.5\t5.75\n");
 	check_rows(t, "pkg", 2, ARRAY(0, 1), ARRAY(5.5, 5.75));

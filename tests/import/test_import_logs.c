@@ -156,6 +156,10 @@ static void ptd(void **state)
 	assert_int_equal(ww_trace_gap_count(t), 1);
 	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1646388001) * 1000000000);
 	ww_trace_close(t);
+	t = import("Time,03-04-2022 10:00:01.000,Watts,inf,Volts,230.1,Amps,0.25,PF,0.88\n"
+		   "Time,03-04-2022 10:00:02.000,Watts,5,Volts,230.1,Amps,0.25,PF,0.88\n");
+	assert_true(noted(t, "power: 1 reading is beyond any meter's range"));
+	ww_trace_close(t);
 	assert_non_null(strstr(import_error("Time,03-04-2022 10:00:00.000,NOTICE,hello\n", NULL),
 			       "no readings in it"));
 }
@@ -280,7 +284,8 @@ static void wattsup(void **state)
 	check_rows(t, "apparent_power", 2, ARRAY(0, 5), ARRAY(102, NAN));
 	assert_true(channel(t, "power")->resolution == 0.1);
 	assert_int_equal(channel(t, "energy")->semantics, WW_COUNTER);
-	check_notes(t, 0);
+	assert_true(noted(t, "frequency: 1 of 2 readings are missing"));
+	check_notes(t, 2);
 	ww_trace_close(t);
 	t = import_with(records, &o);
 	check_rows(t, "power", 2, ARRAY(0, 10), ARRAY(97.2, 12.4));
