@@ -90,7 +90,7 @@ static const struct ww_level *level_around(const struct ww_attr_walk *w, size_t 
 
 static struct ww_quantity moved_to(struct ww_quantity q, double by)
 {
-	return (struct ww_quantity){q.value + by, q.u};
+	return (struct ww_quantity){q.value + by, hypot(q.u, by / sqrt(12))};
 }
 
 /*
@@ -109,6 +109,7 @@ static struct ww_attr_ends ends_of(const struct ww_attr_walk *w, const struct si
 				 .end = q->step	  ? q->step->before
 					: p->step ? p->step->after
 						  : none,
+				 .slope = slope,
 				 .t_begin = slope != 0 ? from : (from + to) / 2,
 				 .t_end = slope != 0 ? to : (from + to) / 2};
 	bool settles = l && l->shape == WW_LEVEL_SETTLING;
@@ -123,6 +124,18 @@ static struct ww_attr_ends ends_of(const struct ww_attr_walk *w, const struct si
 		e.end = moved_to(p->step->after, slope * (to - from));
 	e.cov = pow(fmin(e.begin.u, e.end.u), 2);
 	return e;
+}
+
+/*
+ * Whether a mark's figures have the slope of their level in them: then that before it is far
+ * more uncertain than that behind it, for the readings there are.
+ */
+static bool sloped(const struct ww_step *s, const struct ww_attr_ends *before,
+		   const struct ww_attr_ends *after)
+{
+	double left = before->t_end - before->t_begin, right = after->t_end - after->t_begin;
+
+	return s->before.u > 1.5 * s->after.u * sqrt(fmax(right, 1e-9) / fmax(left, 1e-9));
 }
 
 /* What changed at a step: as its levels there say, or within its bounds. */
@@ -141,8 +154,13 @@ static void change_at(const struct side *p, const struct ww_attr_ends *before,
 		c->var = pow(after->begin.u, 2) + pow(before->end.u, 2);
 	} else {
 		c->y = s->delta.value;
-		c->var = fmax(pow(s->after.u, 2) + pow(s->before.u, 2), 0);
-		c->t_to = c->t_from;
+		c->var = pow(s->after.u, 2) + pow(s->before.u, 2);
+		/* A slope and a step look alike; one that took all leaves the other its part. */
+		if (!sloped(s, before, after))
+			c->var += pow(before->slope * (after->t_end - before->t_begin) / 2, 2) / 3;
+		/* With a slope in the level both sides are told for the moment of the mark. */
+		if (before->slope != 0 || after->slope != 0)
+			c->t_to = c->t_from;
 	}
 }
 

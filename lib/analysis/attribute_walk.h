@@ -10,6 +10,7 @@
 struct ww_attr_ends {
 	struct ww_quantity begin, end;
 	double cov;
+	double slope;	       /* W/s, of a level that is a line */
 	double t_begin, t_end; /* s: when they held */
 };
 
