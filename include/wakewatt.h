@@ -1706,7 +1706,7 @@ struct ww_policy_result {
 /** Figures that do not depend on gaps. */
 struct ww_suspend_result {
 	struct ww_quantity transition_J; /**< E_tr: beyond suspended_watts */
-	struct ww_quantity break_even_s; /**< T_be */
+	struct ww_quantity break_even_s; /**< T_be; NaN: the powers are not told apart */
 	double break_even_cost_s;	 /**< with visible_J */
 	int32_t limited_by_latency;	 /**< 1: T_be is suspend_s + resume_s */
 	int32_t visible;		 /**< 1: a person notices each wake */

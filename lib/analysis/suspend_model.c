@@ -116,23 +116,26 @@ static void set_break_even(struct ww_suspend_model *m)
 	struct ww_suspend_power *p = &m->power;
 	struct ww_suspend_result *r = &m->r;
 	double latency = p->enter + p->leave, c = p->idle - p->asleep;
-	double u_latency2 = sq(o->suspend_s.u) + sq(o->resume_s.u), e = p->e_tr / sq(c);
+	double u_latency2 = sq(o->suspend_s.u) + sq(o->resume_s.u), e = p->e_tr / sq(c), u;
 
 	r->transition_J.value = p->e_tr;
 	r->transition_J.u =
 		sqrt(sq(p->by_idle * o->idle_watts.u) + sq(p->by_asleep * o->suspended_watts.u) +
 		     sq(p->by_tr * o->transition_watts.u) + sq(p->by_e * o->transition_J.u) +
 		     sq(p->by_latency) * u_latency2);
+	u = sqrt(sq((p->by_idle / c - e) * o->idle_watts.u) +
+		 sq((p->by_asleep / c + e) * o->suspended_watts.u) +
+		 sq(p->by_tr / c * o->transition_watts.u) + sq(p->by_e / c * o->transition_J.u) +
+		 sq(p->by_latency / c) * u_latency2);
 	r->limited_by_latency = p->e_tr / c <= latency;
 	r->break_even_s.value = fmax(p->e_tr / c, latency);
-	r->break_even_s.u = r->limited_by_latency
-				    ? sqrt(u_latency2)
-				    : sqrt(sq((p->by_idle / c - e) * o->idle_watts.u) +
-					   sq((p->by_asleep / c + e) * o->suspended_watts.u) +
-					   sq(p->by_tr / c * o->transition_watts.u) +
-					   sq(p->by_e / c * o->transition_J.u) +
-					   sq(p->by_latency / c) * u_latency2);
+	/* What costs about as much as the latencies may yet turn out to be what counts. */
+	r->break_even_s.u =
+		r->limited_by_latency ? fmax(sqrt(u_latency2), (p->e_tr / c - latency) / 2 + u) : u;
+	m->unsaved = c < 2 * hypot(o->idle_watts.u, o->suspended_watts.u);
 	p->edge = r->break_even_s.value;
+	if (m->unsaved)
+		r->break_even_s = (struct ww_quantity){NAN, NAN};
 	p->edge_cost = r->break_even_cost_s = fmax(p->cost_tr / c, latency);
 	r->needed_watts = r->needed_part = NAN;
 	if (o->generated_watts > 0) {

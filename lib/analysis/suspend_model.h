@@ -38,6 +38,7 @@ struct ww_suspend_model {
 	struct ww_suspend_result r;
 	struct ww_policy_result policy[WW_POLICY_COUNT];
 	bool transition_taken; /* its power was not given: that of idle */
+	bool unsaved;	       /* idle and suspended power are not told apart */
 	struct ww_notes notes;
 };
 

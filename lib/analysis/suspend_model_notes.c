@@ -17,6 +17,7 @@ static void on_transition(struct ww_suspend_model *m)
 	const struct ww_suspend_power *p = &m->power;
 	const struct ww_suspend_options *o = &m->opt;
 	double latency = p->enter + p->leave;
+	char a[350], b[350];
 
 	if (latency <= 0)
 		ww_note(&m->notes, "no latencies were given: %s, and no delay is known",
@@ -30,7 +31,17 @@ static void on_transition(struct ww_suspend_model *m)
 	if (latency > 0 && m->transition_taken)
 		ww_note(&m->notes, "the power during transitions was not given: taken as that of "
 				   "idle, without an uncertainty of its own");
-	if (m->r.limited_by_latency && latency > 0)
+	if (m->unsaved) {
+		number(a, sizeof(a), p->idle - p->asleep);
+		number(b, sizeof(b), 2 * hypot(o->idle_watts.u, o->suspended_watts.u));
+		ww_note(&m->notes,
+			"idle minus suspended is %s W with an uncertainty of %s W (k = 2), not "
+			"told "
+			"from 0: whether suspending saves anything, and from what gap on, is not "
+			"known",
+			a, b);
+	}
+	if (m->r.limited_by_latency && latency > 0 && !m->unsaved)
 		ww_note(&m->notes,
 			"break-even is bounded by the latencies: a gap shorter than both "
 			"transitions cannot hold them, whatever they cost");

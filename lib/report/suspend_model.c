@@ -45,6 +45,10 @@ static void put_inputs(struct ww_str *s, const struct ww_suspend_model *m)
 	ww_put_quantity(s, m->r.transition_J, "J", ww_plain_decimals(m->r.transition_J.value) - 2);
 	ww_str_add(s, " for both transitions, beyond what it draws suspended\n");
 	line(s, "break-even");
+	if (m->unsaved) {
+		ww_str_add(s, "not known: idle and suspended power are not told apart\n");
+		return;
+	}
 	ww_put_quantity(s, m->r.break_even_s, "s", 3);
 	ww_str_add(s, m->r.limited_by_latency ? ": the latencies\n" : "\n");
 	if (m->r.break_even_cost_s > m->r.break_even_s.value) {
@@ -222,7 +226,8 @@ static void json_inputs(struct ww_json *j, const struct ww_suspend_model *m)
 	ww_json_quantity(j, "suspend_s", o->suspend_s, NULL);
 	ww_json_quantity(j, "resume_s", o->resume_s, NULL);
 	ww_json_quantity(j, "transition_J", m->r.transition_J, NULL);
-	ww_json_quantity(j, "break_even_s", m->r.break_even_s, NULL);
+	ww_json_quantity(j, "break_even_s", m->r.break_even_s,
+			 m->unsaved ? "idle and suspended power are not told apart" : NULL);
 	ww_json_bool(j, "limited_by_latency", m->r.limited_by_latency != 0);
 	ww_json_num(j, "visible_J", o->visible_J);
 	ww_json_bool(j, "visible", m->r.visible != 0);

@@ -164,7 +164,8 @@ static int take_line(struct parse *z, const char *p, size_t n, struct ww_error *
 		z->sep = separator(whole.p, whole.n);
 		k = split(whole.p, whole.n, z->sep, f);
 		if (!number(f[0], z->sep, &v) || (k > 1 && !number(f[k - 1], z->sep, &v))) {
-			if (take_head(z, f, k))
+			/* "1 2 x" is no name of a column. */
+			if (!strchr("+-.0123456789", *whole.p) && take_head(z, f, k))
 				return 0;
 			return refuse(z, whole, err);
 		}

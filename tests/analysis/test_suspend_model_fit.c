@@ -80,6 +80,7 @@ static void test_gaps_text(void **state)
 		{"1\n1e999\n", 0, 0, 0, "x:2:1:"},
 		{"1;2;3\n", 0, 0, 0, "3 columns without a head"},
 		{"a,b\n1,2\n", 0, 0, 0, "x:1:1: 'a,b'"},
+		{"1 2 x\n", 0, 0, 0, "x:1:1: '1 2 x' is not an idle gap"},
 		{"a,gap\n1\n", 0, 0, 0, "x:2:2:"},
 	};
 

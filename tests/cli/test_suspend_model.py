@@ -73,6 +73,23 @@ class SuspendModel(Case):
         self.assertAlmostEqual(r["break_even_s"]["value"], 0.7428571428571429, 9)
         self.assertEqual(r["policies"], [])
 
+    def test_not_told_apart(self):
+        """A saving that is not told from none has no break-even."""
+        words = ("--suspended", "2.7+-0.5", "--suspend-time", ".25", "--resume-time", ".4")
+        code, out, err = run("pwrlog", "suspend-model", "--idle", "2.75+-0.5", *words)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("break-even   not known: idle and suspended power are not told apart", out)
+        self.assertIn("0.0500 W with an uncertainty of 0.707 W (k = 2), not\n  told from 0:", out)
+        r = js("pwrlog", "suspend-model", "--idle", "2.75+-0.5", *words, "--json")
+        self.assertEqual(r["break_even_s"], {
+            "value": None, "u": None, "why": "idle and suspended power are not told apart"})
+        # Told, and what it costs is near what bounds it: a +- all the same.
+        r = js("pwrlog", "suspend-model", "--idle", "2.75", "--transition", "2.7+-.4", *OLPC[2:4],
+               *words[2:], "--json")
+        self.assertTrue(r["limited_by_latency"])
+        self.assertEqual(r["break_even_s"]["value"], .65)
+        self.assertAlmostEqual(r["break_even_s"]["u"], .65 / 1.75 * (.2 - .05 / 2), 4)
+
     def test_recorded(self):
         text = "\n".join(GAPS).encode()
         path = self.path("gaps.csv")
