@@ -26,7 +26,8 @@ static size_t prefix_for(double v)
 
 static void put_scaled(struct ww_str *s, struct ww_quantity q, const char *unit, const char *per)
 {
-	size_t p = prefix_for(fmax(fabs(q.value), isnan(q.u) ? 0 : q.u));
+	/* 0.995 of the next prefix is printed as 1000 of this one. */
+	size_t p = prefix_for(fmax(fabs(q.value), isnan(q.u) ? 0 : 2 * q.u * 0.9995 / 0.995));
 	char full[96];
 
 	if (isnan(q.value))
