@@ -102,8 +102,8 @@ static int read_head(struct reading *r, const struct ww_field *f, size_t n, cons
 	free(first);
 	for (size_t i = 1; rc == 0 && i < n; i++) {
 		rc = head_text(r, &f[i], &r->t->model[i - 1]);
-		if (rc == 0 && (has_any(r->t->model[i - 1], va_words) ||
-				strcmp(r->t->model[i - 1], "W") == 0))
+		if (rc == 0 &&
+		    (has_any(r->t->model[i - 1], va_words) || strcmp(r->t->model[i - 1], "W") == 0))
 			rc = ww_fail(r->err, -EINVAL,
 				     "%s: '%s' is a second column of loads, no model: take one of "
 				     "both out",
