@@ -26,7 +26,7 @@ int ww_str_take(struct ww_str *s, char **out, struct ww_error *err);
 void ww_str_fixed(struct ww_str *s, double v, int decimals);
 /* The same into a buffer; 350 bytes hold any double. */
 void ww_fixed_text(char *buf, size_t n, double v, int decimals);
-/* Shortest decimal that reads back as the same double. */
+/* Shortest decimal that reads back as the same double; whole numbers in full below 1e15. */
 void ww_str_num(struct ww_str *s, double v);
 /* The same into a buffer of at least 32 bytes. */
 void ww_num_text(char *buf, size_t n, double v);
