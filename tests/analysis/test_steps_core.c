@@ -423,13 +423,11 @@ static void settles_late(void **state)
 /* Late in a long trace sums of squares of the time are large: a short level is still seen. */
 static void late_in_long(void **state)
 {
-	size_t n = 4000;
-
 	(void)state;
-	begin(n, 20);
-	for (size_t i = 0; i < n; i++)
+	begin(N, 20);
+	for (size_t i = 0; i < N; i++)
 		x.t[i] += 3e8 * (i >= 100);
-	for (size_t i = 2000; i < n; i++)
+	for (size_t i = 2000; i < N; i++)
 		x.v[i] += 10 + 30 * exp(-((double)i - 2000) / 40);
 	find(0.1, 0);
 	assert_int_equal(x.r.events, 1);
@@ -452,7 +450,6 @@ static void coarse_range(void **state)
 	assert_int_equal(x.r.events, 20);
 	near(x.r.level[0].uQ, 0.1 / sqrt(12), 1e-6);
 	near(x.r.level[1].uQ, 1 / sqrt(12), 1e-6);
-	near(x.r.level[9].q, 1, 1e-9);
 	for (size_t k = 1; k < 20; k++)
 		near(x.r.event[k].delta, 3.27, 2 * x.r.event[k].u);
 	ww_steps_clear(&x.r);
@@ -478,7 +475,7 @@ static void shown_twice(void **state)
 	find(0, 0);
 	assert_int_equal(x.r.events, 2);
 	near(x.r.sigma, 0.3, 0.03);
-	assert_true(x.r.tau > 1.5 && x.r.tau < 3.5);
+	near(x.r.tau, 2.5, 1);
 	near(x.r.event[0].delta, 10, 3 * x.r.event[0].u);
 	near(x.r.event[0].u, 0.3 * sqrt(1 / 300.0 + 1 / 500.0), 0.02);
 	near(x.r.event[1].delta, 0.5, 3 * x.r.event[1].u);
