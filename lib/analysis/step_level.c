@@ -125,8 +125,8 @@ static void plain(const struct ww_step_data *d, const struct ww_step_moments *m,
 }
 
 /* No shape yet. */
-static void begin(const struct ww_step_data *d, size_t from, size_t to,
-		  const struct ww_step_moments *m, struct ww_step_fit *f)
+static void unshaped(const struct ww_step_data *d, size_t from, size_t to,
+		     const struct ww_step_moments *m, struct ww_step_fit *f)
 {
 	size_t last = to - 1;
 
@@ -143,7 +143,7 @@ void ww_step_shape(const struct ww_step_data *d, size_t from, size_t to, struct 
 	double least;
 
 	moments(d, from, to, &m);
-	begin(d, from, to, &m, fit);
+	unshaped(d, from, to, &m, fit);
 	other = *fit;
 	plain(d, &m, from, to, fit);
 	if (m.w < 6)
@@ -175,7 +175,7 @@ void ww_step_fit_line(const struct ww_step_data *d, size_t from, size_t to, stru
 	struct ww_step_moments m;
 
 	moments(d, from, to, &m);
-	begin(d, from, to, &m, fit);
+	unshaped(d, from, to, &m, fit);
 	line(&m, 0, fit);
 	variance(d, from, to, fit);
 }
@@ -222,12 +222,13 @@ void ww_step_fit_slopes(const struct ww_step_fit *f, double t, double g[3])
 
 double ww_step_fit_cov(const struct ww_step_fit *f, double t1, double t2)
 {
+	int n = f->params < 3 ? f->params : 3;
 	double g[3], h[3], sum = 0;
 
 	ww_step_fit_slopes(f, t1, g);
 	ww_step_fit_slopes(f, t2, h);
-	for (int i = 0; i < f->params; i++)
-		for (int j = 0; j < f->params; j++)
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
 			sum += g[i] * f->cov[i][j] * h[j];
 	return sum;
 }
