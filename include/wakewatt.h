@@ -897,11 +897,11 @@ struct ww_calibration;
 
 struct ww_calibration_options {
 	size_t size;
-	double resolution;  /**< smallest step the meter shows, W; 0: from the digits typed */
-	double reference_u; /**< standard uncertainty of references without their own, W */
-	const char *meter;  /**< what was calibrated, kept in the file; may be NULL */
-	int32_t correct_asked;	    /**< 1: the report tells what `correct` is, corrected */
-	int32_t reserved;	   /**< 0 */
+	double resolution;     /**< smallest step the meter shows, W; 0: from the digits typed */
+	double reference_u;    /**< standard uncertainty of references without their own, W */
+	const char *meter;     /**< what was calibrated, kept in the file; may be NULL */
+	int32_t correct_asked; /**< 1: the report tells what `correct` is, corrected */
+	int32_t reserved;      /**< 0 */
 	struct ww_quantity correct; /**< a reading, W; u 0: what the resolution rounds off */
 };
 
@@ -1337,11 +1337,12 @@ enum ww_compare_method {
 struct ww_comparison {
 	const char *measure;
 	const char *unit;
-	const char *a, *b;		   /**< variants; a is the base */
-	uint64_t n_a, n_b;		   /**< values */
-	uint64_t failed_a, failed_b;	   /**< runs without a value */
-	uint64_t pairs;			   /**< 0: not paired */
-	struct ww_quantity mean_a, mean_b; /**< u: of the scatter from run to run alone; twice u covers 95 % */
+	const char *a, *b;	     /**< variants; a is the base */
+	uint64_t n_a, n_b;	     /**< values */
+	uint64_t failed_a, failed_b; /**< runs without a value */
+	uint64_t pairs;		     /**< 0: not paired */
+	/** u: of the scatter from run to run alone; twice u covers 95 % */
+	struct ww_quantity mean_a, mean_b;
 	double sd_a, sd_b;
 	int32_t method;	    /**< enum ww_compare_method */
 	int32_t verdict;    /**< enum ww_verdict */
