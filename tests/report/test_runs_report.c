@@ -112,10 +112,35 @@ static void unknown_form(void **state)
 	bench_end(&b, t);
 }
 
+/* Two runs whose work differs: the prefix fits what stands behind the sign, too. */
+static void prefixes(void **state)
+{
+	static const struct chan tenths = {"power", "power", "W", WW_AVERAGE, 0.1, 0.1, -1, -1, 0};
+	struct ww_trace *t;
+	struct bench b;
+	char *text;
+
+	(void)state;
+	bench_open(&b, NULL, &tenths, 1);
+	for (int i = 0; i <= 40; i++)
+		bench_row(&b, i, (double[]){25});
+	a_run(&b, 1, 5, 15, "variant= round=1 command=x", "exit=0");
+	mark(&b, 15.5, WW_MARK_RUN_WORK, "run=1 amount=9.917e9 u=0 unit=B");
+	a_run(&b, 2, 25, 35, "variant= round=2 command=x", "exit=0");
+	mark(&b, 35.5, WW_MARK_RUN_WORK, "run=2 amount=12.305e9 u=0 unit=B");
+	t = bench_read(&b);
+	text = report(t, WW_REPORT_TEXT);
+	if (!strstr(text, "0.9 \xc2\xb1 1.4 ns/B"))
+		fail_msg("%s", text);
+	free(text);
+	bench_end(&b, t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_text),
+		cmocka_unit_test(prefixes),
 		cmocka_unit_test(as_json),
 		cmocka_unit_test(unknown_form),
 	};
