@@ -241,7 +241,8 @@ int ww_step_bounds(struct ww_step_data *d, const double *marker, size_t markers,
 		ww_fpop_clear(&f);
 		return -ENOMEM;
 	}
-	gather(&g);
+	if (f.level)
+		gather(&g);
 	if (f.changes && (double)f.change[0] <= d->spike)
 		memset(d->out, 1, f.change[0]);
 	if (f.changes && (double)(d->n - f.change[f.changes - 1]) <= d->spike)

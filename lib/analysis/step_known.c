@@ -213,7 +213,7 @@ int ww_steps_known(const struct ww_step_input *in, const struct ww_step_result *
 	int rc = choose(&k, t, err);
 	const double *lo = in->lo ? in->lo : in->t, *hi = in->hi ? in->hi : in->t;
 
-	if (rc < 0)
+	if (rc < 0 || !k.level)
 		return rc;
 	*out = (struct ww_step_event){.marker = -1, .peak = NAN};
 	if (k.level->shape == WW_LEVEL_SETTLING)

@@ -148,7 +148,7 @@ void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in
 {
 	size_t block = d->block, from, to, best, lo, hi;
 	double before[MOST_BLOCK], after[MOST_BLOCK], s2, sum = 0, least = 0, most;
-	double sums[2 * NEAR * MOST_BLOCK + 1];
+	double sums[2 * NEAR * MOST_BLOCK + 1] = {0};
 
 	if (block > MOST_BLOCK || e->i < (SHAPED + NEAR) * block ||
 	    e->i + (SHAPED + NEAR) * block > in->n)
@@ -165,7 +165,6 @@ void ww_step_refine(const struct ww_step_data *d, const struct ww_step_input *in
 		     moves(in->v, from - SHAPED * block, block, s2) + moves(in->v, to, block, s2),
 		     before, after, block, 1 / (2 * d->mains_hz * d->period / (double)block));
 	best = from;
-	sums[0] = 0;
 	for (size_t i = from; i < to; i++) {
 		double a = in->v[i] - before[(i - from) % block],
 		       b = in->v[i] - after[(i - from) % block];

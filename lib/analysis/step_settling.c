@@ -238,7 +238,7 @@ static double search(const struct points *p, double period, double enough, struc
 	if (!(tau >= 0.8 * period))
 		return INFINITY;
 	decay(p, tau, g);
-	for (; tau >= 0.8 * period; tau /= 2) {
+	while (tau >= 0.8 * period) {
 		double left = left_of(p, g, tau);
 
 		if (left < r[1]) {
@@ -252,6 +252,7 @@ static double search(const struct points *p, double period, double enough, struc
 		last = left;
 		for (size_t i = 0; i < p->n; i++)
 			g[i] *= g[i];
+		tau /= 2;
 	}
 	if (at == 0)
 		return INFINITY;

@@ -23,10 +23,10 @@ double ww_step_seen(const struct ww_step_fit *f)
 /* Variance that a quantiser of step q shows of noise sigma about x. */
 static double shown(double x, double q, double sigma)
 {
-	double sum = 0, sum2 = 0, mean;
+	double sum = 0, sum2 = 0, mean, first = floor((x - 6 * sigma) / q);
 
-	for (double k = floor((x - 6 * sigma) / q); k <= (x + 6 * sigma) / q + 1; k++) {
-		double hi = ((k + 0.5) * q - x) / (sigma * sqrt(2)),
+	for (int i = 0; first + i <= (x + 6 * sigma) / q + 1; i++) {
+		double k = first + i, hi = ((k + 0.5) * q - x) / (sigma * sqrt(2)),
 		       lo = ((k - 0.5) * q - x) / (sigma * sqrt(2)), w = (erf(hi) - erf(lo)) / 2;
 
 		sum += w * k * q;

@@ -206,7 +206,7 @@ void ww_steps_clear(struct ww_step_result *r)
 
 double ww_quantised_mean(double x, double q, double sigma)
 {
-	double sum = 0;
+	double sum = 0, first;
 
 	if (!(q > 0))
 		return x;
@@ -215,8 +215,9 @@ double ww_quantised_mean(double x, double q, double sigma)
 	if (sigma > 2 * q)
 		return x;
 	/* Each code times the probability that the reading falls upon it. */
-	for (double k = floor((x - 9 * sigma) / q); k <= (x + 9 * sigma) / q + 1; k++) {
-		double hi = ((k + 0.5) * q - x) / (sigma * sqrt(2)),
+	first = floor((x - 9 * sigma) / q);
+	for (int i = 0; first + i <= (x + 9 * sigma) / q + 1; i++) {
+		double k = first + i, hi = ((k + 0.5) * q - x) / (sigma * sqrt(2)),
 		       lo = ((k - 0.5) * q - x) / (sigma * sqrt(2));
 
 		sum += k * q * (erfc(lo) - erfc(hi)) / 2;
