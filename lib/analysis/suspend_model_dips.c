@@ -77,7 +77,8 @@ static void say_range(struct ww_suspend_dips *f, double lo, double hi)
 		 range,
 		 like_asleep ? "drawing as idle they look as if they drew as asleep and began "
 			       "sooner"
-			     : "the meter is slow for them");
+			     : "they are not of one power for as long as was given, or the meter "
+			       "is slow");
 	ww_suspend_why(f->out, text);
 }
 
