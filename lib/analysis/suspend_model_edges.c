@@ -210,7 +210,8 @@ static double allowance(const struct around *w, double least)
 
 static void search(const struct around *w, double top, struct ww_suspend_edge *out)
 {
-	double p[GRID + 2], s[GRID + 2], min_p[GRID + 2], min_s[GRID + 2], least = INFINITY, most;
+	double p[GRID + 2], s[GRID + 2], min_p[GRID + 2] = {0}, min_s[GRID + 2] = {0},
+						      least = INFINITY, most;
 	double low = fmin(w->before, w->after), high = fmax(w->before, w->after);
 	size_t n = GRID + 1, k = 0;
 
