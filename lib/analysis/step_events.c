@@ -129,7 +129,7 @@ static void gather(struct gather *g)
 			continue;
 		g->first = g->chain = k;
 		g->bound[g->bounds++] = (struct ww_step_bound){on, at};
-		own_mark(g, d->t[g->bound[g->bounds - 1].i]);
+		own_mark(g, d->t[on]);
 	}
 }
 
