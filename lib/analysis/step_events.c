@@ -112,9 +112,9 @@ static void gather(struct gather *g)
 
 	for (size_t k = 0; k < g->f->changes; k++) {
 		size_t at = first_of(g, k), on = onset(g, k, at);
-		struct ww_step_bound *b = g->bounds ? &g->bound[g->bounds - 1] : NULL;
+		struct ww_step_bound *b = &g->bound[g->bounds ? g->bounds - 1 : 0];
 
-		if (b && !marked(g, d->t[b->i], at)) {
+		if (g->bounds && !marked(g, d->t[b->i], at)) {
 			if (g->chain + 1 == k && d->t[on] - d->t[g->f->change[k - 1]] <= row &&
 			    d->t[at] - d->t[b->i] <= WW_STEP_SETTLING_S) {
 				b->f = at;
