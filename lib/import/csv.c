@@ -88,10 +88,11 @@ static bool stamp_time(struct reader *r, size_t k, int64_t *ns)
 	table_of(r)->tick_ns = s.digits < 0 ? 60 * WW_NS_PER_S : tick;
 	if (!r->zone_known) {
 		r->zone_known = true;
-		r->zoned = im->zoned = s.zoned;
+		r->zoned = s.zoned;
+		im->zoned = s.zoned || r->p->col[k].head.utc;
 		im->zone_s = s.offset_s;
 		im->clock = !s.dated && !d.dated ? WW_CLOCK_RELATIVE
-			    : s.zoned		 ? WW_CLOCK_UTC
+			    : im->zoned		 ? WW_CLOCK_UTC
 						 : WW_CLOCK_LOCAL;
 	}
 	if (s.zoned != r->zoned)

@@ -214,6 +214,9 @@ static int read_hass(struct ww_import *im, struct ww_error *err)
 				      "current: rename it, or name the columns (--format csv "
 				      "--columns ,W,time)");
 	}
+	if (im->columns)
+		ww_note(&im->notes, "Home Assistant's history tells its columns: those named are "
+				    "not used (--format csv takes it as a plain table)");
 	if (rc == 0)
 		rc = scan(&r, false, err);
 	if (rc < 0)

@@ -186,7 +186,8 @@ static const struct ww_importer *choose(const struct ww_import *im, struct ww_er
 			best = f;
 		}
 	}
-	if (im->columns && !im->format)
+	/* Two entities in one column are no table of readings. */
+	if (im->columns && !im->format && best != &ww_import_hass)
 		return &ww_import_csv; /* they are told, whatever it looks like */
 	if (im->format)
 		ww_fail(err, -EINVAL, "there is no format '%s'; wakewatt-formats(7) lists them",

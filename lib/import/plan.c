@@ -270,6 +270,8 @@ static void say_columns(struct ww_import *im, const struct ww_plan *p, const str
 		if (c->head.kind == WW_HEAD_VALUE && !look[i].some)
 			ww_note(&im->notes, "column %zu (%s): no row has a value there", i + 1,
 				called(p, i));
+		else if (im->columns && c->head.kind == WW_HEAD_UNKNOWN && !*c->head.name)
+			continue; /* passed over on purpose */
 		else if (c->role == WW_ROLE_NONE && !look[i].empty && n++ < 8)
 			ww_str_addf(&left, "%s%s", n > 1 ? ", " : "", called(p, i));
 	}

@@ -30,7 +30,10 @@ void ww_rows_counters(struct ww_import *im, struct ww_table *t)
 			continue;
 		c->semantics = WW_INSTANT;
 		c->quantity = "other";
-		ww_note(&im->notes, "%s falls again and again: it is no register that counts up",
+		ww_note(&im->notes,
+			"%s falls again and again: it is no register that counts up; where each "
+			"row holds the energy of its time, a column of watts (Wh * 3600 / s) "
+			"would be read as power",
 			c->name);
 	}
 }

@@ -331,6 +331,8 @@ void ww_heading_read(const char *text, struct ww_heading *out)
 	const struct word *w;
 
 	*out = (struct ww_heading){.quantity = "", .unit = "", .seconds = 1};
+	for (size_t i = 0; i < n; i++)
+		out->utc |= same(t[i].p, t[i].n, "utc", true) || same(t[i].p, t[i].n, "gmt", true);
 	if (of_the_wave(text, t, n, out))
 		return;
 	find_unit(t, n, out);

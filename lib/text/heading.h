@@ -16,6 +16,7 @@ enum ww_heading_kind {
 
 struct ww_heading {
 	int kind;
+	bool utc;	      /* a time that is told to be UTC */
 	bool has_unit;	      /* the name tells it; else it is the usual one */
 	bool wide;	      /* the name alone, without a unit, is no proof: "p", "v", "i" */
 	const char *quantity; /* "power", ...; static */

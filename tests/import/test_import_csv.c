@@ -138,6 +138,10 @@ static void known_volts(void **state)
 	check_rows(t, "power", 4, ARRAY(0, 0.001, 0.002, 0.003), ARRAY(3.3e-3, 6.60165e-3, NAN, 0));
 	assert_true(noted(t, "amperes times the volts that were given"));
 	ww_trace_close(t);
+	o.columns = "ms,uA@3.3V,"; /* passed over on purpose */
+	t = import_with("0,1000,7\n1,2000,7\n", &o);
+	check_notes(t, 1);
+	ww_trace_close(t);
 	o.columns = "ms,uA@3V"; /* further columns need no names */
 	t = import_with("0,1000,0,0,1\n1,2000,0,1,1\n", &o);
 	check_rows(t, "power", 2, ARRAY(0, 0.001), ARRAY(3e-3, 6e-3));
@@ -328,6 +332,15 @@ static void no_counter(void **state)
 	assert_int_equal(channel(t, "energy")->semantics, WW_INSTANT);
 	assert_string_equal(channel(t, "energy")->quantity, "other");
 	assert_true(noted(t, "no register that counts up"));
+	ww_trace_close(t);
+	/* A plug's export: its times are UTC, and what it holds is energy of each minute. */
+	t = import("Date/Time UTC,Energy Wh,Returned Energy Wh,Min V,Max V\n"
+		   "2024-03-01 08:00,1.5,0,229,231\n2024-03-01 08:01,1.4,0,229,231\n"
+		   "2024-03-01 08:02,1.6,0,228,231\n2024-03-01 08:03,1.4,0,228,231\n");
+	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1709280000) * 1000000000);
+	assert_false(noted(t, "tell no zone"));
+	assert_true(noted(t, "holds the energy of its time"));
+	check_rows(t, "min", 4, ARRAY(0, 60, 120, 180), ARRAY(229, 229, 228, 228));
 	ww_trace_close(t);
 }
 

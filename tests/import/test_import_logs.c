@@ -381,6 +381,13 @@ static void hass(void **state)
 	assert_true(noted(t, "plug_energy tells no unit: taken as kWh"));
 	assert_true(noted(t, "1 line left out; the first is line 9: 'yesterday' is no time"));
 	ww_trace_close(t);
+	t = import_with("entity_id,state,last_changed\nsensor.a_power,3,2024-03-01T08:00:00Z\n"
+			"sensor.b_power,70,2024-03-01T08:00:00Z\n",
+			&(struct ww_import_options){.size = sizeof(struct ww_import_options),
+						    .columns = ",W,time"});
+	assert_int_equal(ww_trace_source_count(t), 2);
+	assert_true(noted(t, "those named are not used"));
+	ww_trace_close(t);
 	assert_non_null(strstr(import_error("entity_id,state,last_changed\nlight.a,on,2024-03-01T"
 					    "08:00:00Z\n",
 					    NULL),
