@@ -130,34 +130,67 @@ static size_t without_kwh(const char *p, size_t n)
 	return n;
 }
 
+/* Hundredths are no currency: nobody can tell of which one. */
+static bool is_hundredth(const char *p, size_t n)
+{
+	static const char *const words[] = {"ct", "cts", "cent", "cents", "c", "p", "\xc2\xa2"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (n == strlen(words[i]) && strncasecmp(p, words[i], n) == 0)
+			return true;
+	return false;
+}
+
+/* Digits with a decimal point or comma; NaN: it could be read in two ways. */
+static double amount(const char *p, const char **end)
+{
+	char text[64];
+	size_t n = strspn(p, "0123456789.,"), marks = 0;
+
+	for (size_t i = 0; i < n; i++)
+		marks += p[i] == ',' || p[i] == '.';
+	*end = p + n;
+	if (n == 0 || n >= sizeof(text) || marks > 1 || p[n - 1] == ',' ||
+	    (*p != '0' && memchr(p, ',', n) &&
+	     n - (size_t)((const char *)memchr(p, ',', n) - p) == 4))
+		return (double)NAN;
+	for (size_t i = 0; i < n; i++)
+		text[i] = p[i] == ',' ? '.' : p[i];
+	text[n] = '\0';
+	return strtod(text, NULL);
+}
+
 int tool_price(const char *option, const char *text, double *value, char *unit, size_t n)
 {
-	const char *p = skip(text), *first = p, *from;
-	size_t before, after;
-	char *end;
+	const char *first = skip(text), *p = first + strcspn(first, "0123456789.,-"), *name;
+	size_t before = (size_t)(p - first), after;
 
-	while (*p && !(*p >= '0' && *p <= '9') && *p != '.' && *p != '-')
-		p++;
-	from = p;
-	before = (size_t)(p - first);
 	while (before && first[before - 1] == ' ')
 		before--;
-	*value = strtod(p, &end);
-	p = skip(end);
+	*value = amount(p, &p);
+	p = skip(p);
 	after = strlen(p);
 	while (after && p[after - 1] == ' ')
 		after--;
 	/* "0.0702 $/kWh": a price of a kWh anyway. */
 	after = without_kwh(p, after);
 	before = without_kwh(first, before);
-	if (end == from || !isfinite(*value) || *value < 0 || *value > 1e12 || (before && after) ||
-	    before + after >= n)
+	name = before ? first : p;
+	if (!isfinite(*value) || *value > 1e12 || (before && after) || before + after >= n)
 		return tool_usage_error("%s '%s': expected a price, such as 0.0702 or '0.30 EUR'",
 					option, text);
-	if (before + after) {
-		memcpy(unit, before ? first : p, before + after);
-		unit[before + after] = '\0';
-	}
+	if (is_hundredth(name, before + after))
+		return tool_usage_error(
+			"%s '%s': of which currency? Write '%g EUR', or another one", option, text,
+			*value / 100);
+	if (before + after == 0)
+		return 0;
+	if (*unit && (strlen(unit) != before + after || strncmp(unit, name, before + after) != 0))
+		return tool_usage_error(
+			"%s '%s': another price is in %s; give both in one currency", option, text,
+			unit);
+	memcpy(unit, name, before + after);
+	unit[before + after] = '\0';
 	return 0;
 }
 

@@ -204,7 +204,9 @@ static void about_devices(struct ww_attribute *a)
 	about_some(a, is_small,
 		   "at or below one step of the display: nothing is known but that "
 		   "little is drawn");
-	about_some(a, is_below, "below zero: something else changed in these readings");
+	about_some(a, is_below,
+		   "below zero: something else changed in these readings, or each was measured "
+		   "alone: then take out the one before (-name), or write columns of 0 and 1");
 }
 
 /* Of two devices, the pair that would explain most of a misfit. */

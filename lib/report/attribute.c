@@ -251,11 +251,24 @@ static void put_order(struct ww_str *s, const struct ww_attribute *a)
 	ww_grid_print(s, &g);
 }
 
+/* Nobody counts in parts of a cent, or of days: two decimals at most. */
+static void put_plain(struct ww_str *s, struct ww_quantity q, const char *unit, int fallback)
+{
+	if (isnan(q.value) || !(q.u > 0) || ww_decimals_for(2 * q.u, 2) <= 2) {
+		ww_put_quantity(s, q, unit, fallback);
+		return;
+	}
+	ww_str_fixed(s, q.value, 2);
+	ww_str_add(s, " \xc2\xb1 ");
+	ww_str_fixed(s, fmax(2 * q.u, 0.01), 2);
+	ww_str_addf(s, "%s%s", *unit ? " " : "", unit);
+}
+
 static void put_money(struct ww_str *s, const struct ww_saving *v, double value, double u)
 {
 	struct ww_quantity q = {value, u};
 
-	ww_put_quantity(s, q, v->currency, 2);
+	put_plain(s, q, v->currency, 2);
 }
 
 static void put_years(struct ww_str *s, const struct ww_saving *v)
@@ -267,7 +280,7 @@ static void put_years(struct ww_str *s, const struct ww_saving *v)
 		ww_str_add(s, "never\n");
 		return;
 	}
-	ww_put_quantity(s, v->payback_years, "years", v->payback_years.value < 10 ? 1 : 0);
+	put_plain(s, v->payback_years, "years", v->payback_years.value < 10 ? 1 : 0);
 	if (isinf(v->payback_ci[1])) {
 		ww_str_add(s, ", or never: the saving may be nothing; at least ");
 		ww_str_fixed(s, v->payback_ci[0], 1);

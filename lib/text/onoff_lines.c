@@ -105,6 +105,29 @@ void ww_onoff_dialect(struct ww_onoff_parse *t, const char *text, size_t n)
 	t->by_blank = 2 * bits <= lines;
 }
 
+/* "13.5 W +USB disk": the longest beginning before a blank that is a reading. */
+static size_t split_first(const char *p, size_t n, struct ww_field *f)
+{
+	struct ww_onoff_number num;
+	size_t found = 0, words = 0;
+
+	for (size_t i = 1; i < n && words < 6; i++) {
+		if (!is_blank(p[i]) || is_blank(p[i - 1]))
+			continue;
+		words++;
+		if (ww_onoff_number(p, i, "W", 1, &num) == 1)
+			found = i;
+	}
+	f[0] = (struct ww_field){p, n, false};
+	if (found == 0)
+		return 1;
+	f[1] = (struct ww_field){p, found, false};
+	while (found < n && is_blank(p[found]))
+		found++;
+	f[0] = (struct ww_field){p + found, n - found, false};
+	return 2;
+}
+
 /* "+USB disk 13.5 W": the longest end behind a blank that is a reading. */
 static size_t split_last(const char *p, size_t n, struct ww_field *f)
 {
@@ -120,7 +143,7 @@ static size_t split_last(const char *p, size_t n, struct ww_field *f)
 	}
 	f[0] = (struct ww_field){p, found, false};
 	if (found == n)
-		return 1;
+		return split_first(p, n, f);
 	/* Some lines may have a comma there, and others none. */
 	while (f[0].n && (is_blank(p[f[0].n - 1]) || strchr(",;|", p[f[0].n - 1])))
 		f[0].n--;

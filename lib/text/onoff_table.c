@@ -196,7 +196,8 @@ static int change(struct ww_onoff_parse *t, const struct ww_field *f)
 	if (rc == WW_CHANGE_BARE) {
 		ww_note(&t->o->notes,
 			"%s:%zu: '%s' without + or - is taken as plugged in, in addition to what "
-			"was there",
+			"was there; where each was measured alone, take the last one out (-name) "
+			"or write a column of 0 and 1 for each",
 			t->name, t->line, label.p);
 		ww_str_reset(&label);
 		ww_str_add(&label, "+");
@@ -250,6 +251,18 @@ static int take_line(struct ww_onoff_parse *t, const struct ww_field *f, size_t 
 	return rc < 0 ? rc : read_row(t, f, n);
 }
 
+/* "13; +box": the reading may also stand first. */
+static void reading_first(const struct ww_onoff_parse *t, struct ww_field *f, size_t n)
+{
+	struct ww_field swap = f[0];
+
+	if (t->form_b || n != 2 || f[1].n == 0 || ww_onoff_is_number(&f[1]) ||
+	    !ww_onoff_is_number(&f[0]))
+		return;
+	f[0] = f[1];
+	f[1] = swap;
+}
+
 static int take_lines(struct ww_onoff_parse *t, const char *text, size_t n)
 {
 	bool first = true;
@@ -268,6 +281,8 @@ static int take_lines(struct ww_onoff_parse *t, const char *text, size_t n)
 			return ww_fail(t->err, -EINVAL, "%s:%zu: this is no text", t->name,
 				       t->line);
 		k = ww_onoff_split(t, text + at, len, f);
+		if (!t->headed)
+			reading_first(t, f, k);
 		if (first && ww_onoff_is_header(f, k))
 			rc = ww_onoff_header(t, f, k);
 		else if (first)

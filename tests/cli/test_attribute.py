@@ -203,6 +203,28 @@ box,monitor,"disk, old",W
                              "0.0702/kWh")[1]
         self.assertIn(" 22.77 ± 0.50\n", out)
 
+    def test_currencies(self):
+        """Neither a decimal comma nor cents are worth a hundred times as much."""
+        self.file("before.txt", "+old, 62\n")
+        self.file("now.txt", "+new, 25\n")
+        t = ("--table", "now.txt", "--against", "before.txt")
+        for price in ("0,30 EUR", "0,300EUR", "0.3 EUR/kWh"):
+            self.assertIn(" 97.3 ± 2.1 EUR\n", self.attribute(*t, "--price", price)[1])
+        self.usage("--price '30 ct': of which currency? Write '0.3 EUR', or another one", *t,
+                   "--price", "30 ct")
+        self.usage("--cost '100 EUR': another price is in $; give both in one currency", *t,
+                   "--price", "$0.07", "--cost", "100 EUR")
+        for price in ("1,234", "1.234,5", "x", "-3"):
+            self.usage("--price '%s': expected a price, such as 0.0702 or '0.30 EUR'" % price, *t,
+                       "--price", price)
+
+    def test_each_alone(self):
+        self.file("alone.txt", "laptop 14.2\nrouter 6.1\nprinter 3.0\n")
+        out = " ".join(self.attribute("--table", "alone.txt")[1].split())
+        self.assertIn("'router', 'printer': below zero: something else changed in these readings, "
+                      "or each was measured alone: then take out the one before (-name), or write "
+                      "columns of 0 and 1", out)
+
     def test_no_watts(self):
         """VA and V are not watts."""
         self.file("va.txt", "box,monitor,VA\n0,0,1\n1,0,13\n1,1,40\n")
@@ -348,7 +370,7 @@ a reading of 26 W is 24.898 ± 0.066 W
         for line in ("supply          on      2.000 ± 0.077 W",
                      "all of them            25.000 ± 0.096 W",
                      "saved     37.00 ± 0.11 W",
-                     "a year at 24 h a day: 324.3 ± 1.0 kWh, 22.769 ± 0.071 $",
+                     "a year at 24 h a day: 324.3 ± 1.0 kWh, 22.77 ± 0.07 $",
                      "\nHow long a small UPS holds it\n", "runtime           48 min",
                      "\nWhat a day without mains takes\n",
                      "for 24 h: 600 Wh, 50.0 Ah at 12 V without any loss; it takes 147 ± 14 Ah"):

@@ -262,6 +262,20 @@ static void test_unplugged(void **state)
 	REFUSED("+a, 5\nall off, 1\n-b, 1\n", "t:3: 'b' goes out but was never in; known: a");
 }
 
+/* As lines are typed into a recording: the reading first. */
+static void test_reading_first(void **state)
+{
+	(void)state;
+	OK("1 all unplugged\n13 +box\n40.5 W +monitor\n13.0 W -monitor\n");
+	assert_int_equal(o.devices, 2);
+	row(2, "11", 40.5);
+	row(3, "10", 13);
+	OK("1; all unplugged\n13; +box\n40,5; +monitor\n");
+	row(2, "11", 40.5);
+	REFUSED("1 all unplugged\n+box\n", "t:2: '+box' has no reading in W at its end; write "
+					   "'+box, 13'");
+}
+
 /* Columns in any order; what is no reading in W is told by the header's line. */
 static void test_headers(void **state)
 {
@@ -329,11 +343,12 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dialects),  cmocka_unit_test(test_without_names),
-		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_register),  cmocka_unit_test(test_many),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_unplugged), cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_dialects),      cmocka_unit_test(test_without_names),
+		cmocka_unit_test(test_figures),	      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_register),      cmocka_unit_test(test_many),
+		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_binary),
+		cmocka_unit_test(test_unplugged),     cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_reading_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);
