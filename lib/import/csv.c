@@ -374,7 +374,8 @@ static int check_rows(struct reader *r, struct ww_error *err)
 			r->p->fixed.code ? "power is amperes times the volts that were given"
 					 : "power is volts times amperes, computed here: right for "
 					   "direct current");
-	ww_rows_counters(im, table_of(r));
+	if (ww_rows_counters(im, table_of(r), err) < 0)
+		return -ENOMEM;
 	ww_rows_cells(im, table_of(r));
 	return ww_rows_odd(im, r->p, table_of(r), r->odd, err);
 }

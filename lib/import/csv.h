@@ -98,8 +98,8 @@ int ww_known_run(struct ww_import *im, struct ww_plan *p, struct ww_error *err);
 
 /* rows.c: how many readings are missing, and why */
 void ww_rows_cells(struct ww_import *im, const struct ww_table *t);
-/* A register that falls again and again counts nothing: increments, or something else. */
-void ww_rows_counters(struct ww_import *im, struct ww_table *t);
+/* A register that falls again and again holds the energy of each row: its mean power is added. */
+int ww_rows_counters(struct ww_import *im, struct ww_table *t, struct ww_error *err);
 /* A product's step is that of the amperes, at the usual voltage. */
 void ww_rows_power(const struct ww_plan *p, struct ww_table *t, size_t power);
 /* odd[fields]: words are told with their place; a column that holds hardly else is refused. */

@@ -18,9 +18,51 @@ void ww_rows_cells(struct ww_import *im, const struct ww_table *t)
 	}
 }
 
-void ww_rows_counters(struct ww_import *im, struct ww_table *t)
+static bool has_power(const struct ww_table *t)
 {
-	for (size_t k = 0; k < t->columns; k++) {
+	for (size_t i = 0; i < t->columns; i++)
+		if (strcmp(t->column[i].quantity, "power") == 0)
+			return true;
+	return false;
+}
+
+/* The energy of each row over the time since the row before: its mean power. */
+static int mean_power(struct ww_import *im, struct ww_table *t, size_t k, struct ww_error *err)
+{
+	double scale = t->column[k].scale > 0 ? t->column[k].scale : 1;
+	int p;
+
+	for (size_t i = 1; i < t->rows; i++)
+		if (t->hi[i] <= t->hi[i - 1])
+			return 0; /* not before its times are in order */
+	if (t->columns >= 60 || has_power(t) || t->rows < 2)
+		return 0;
+	p = ww_table_column(t, "power", "power", "W", WW_AVERAGE, err);
+	if (p < 0)
+		return p;
+	t->column[p].decimals = 6;
+	t->column[p].resolution = ww_column_step(&t->column[k], t->rows) * scale * 3600e9 /
+				  (double)(t->hi[1] - t->hi[0]);
+	for (size_t i = 1; i < t->rows; i++) {
+		double w = ww_column_value(&t->column[k], i) * scale * 3600e9 /
+			   (double)(t->hi[i] - t->hi[i - 1]);
+
+		if (fabs(w) < 1e9)
+			t->column[p].code[i] = llround(w * 1e6);
+	}
+	ww_note(&im->notes,
+		"power is the energy of each row over the time since the row before; where rows "
+		"tell the beginning of their time, all of it lies one row too early");
+	return 0;
+}
+
+int ww_rows_counters(struct ww_import *im, struct ww_table *t, struct ww_error *err)
+{
+	size_t columns = t->columns;
+	bool fell = false;
+	int rc = 0;
+
+	for (size_t k = 0; k < columns && rc >= 0; k++) {
 		struct ww_column *c = &t->column[k];
 		size_t falls = 0;
 
@@ -31,11 +73,22 @@ void ww_rows_counters(struct ww_import *im, struct ww_table *t)
 		c->semantics = WW_INSTANT;
 		c->quantity = "other";
 		ww_note(&im->notes,
-			"%s falls again and again: it is no register that counts up; where each "
-			"row holds the energy of its time, a column of watts (Wh * 3600 / s) "
-			"would be read as power",
+			"%s falls again and again: it is no register that counts up, but the "
+			"energy of each row",
 			c->name);
+		rc = mean_power(im, t, k, err);
+		fell = true;
 	}
+	/* Beside such a column, one that never rises ("returned energy") is of its kind. */
+	for (size_t k = 0; k < columns && fell; k++) {
+		struct ww_column *c = &t->column[k];
+
+		if (c->semantics != WW_COUNTER || c->code[t->rows - 1] > c->code[0])
+			continue;
+		c->semantics = WW_INSTANT;
+		c->quantity = "other";
+	}
+	return rc;
 }
 
 void ww_rows_power(const struct ww_plan *p, struct ww_table *t, size_t power)

@@ -23,6 +23,7 @@ static const char *const texts[] = {
 	"Time,03-04-2022 10:00:01.000,Watts,50.5,Volts,230.1,Amps,0.25,PF,0.88,Mark,x\nx\n",
 	"entity_id,state,last_changed\nsensor.plug_power,3,2024-03-01T08:00:00Z\n"
 	"switch.a,on,2024-03-01T08:00:00Z\nsensor.plug_energy,3,2024-03-01T08:00:00Z\n",
+	"Date/Time UTC,Energy Wh\n2024-03-01 08:00,2\n2024-03-01 08:01,1\n2024-03-01 08:02,2\n",
 	"XOVER: 1\n<StartData>\n1267524000,97,6500000,-8,25,10,Discharging\n"
 	"1267524010,97,6490000,-82,25,99,x\n",
 	"#d,-,18,450,1200,375,1;\n#d,-,18,460;\n#d,-,18,460,1200,383,1;\n",

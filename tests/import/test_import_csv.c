@@ -339,7 +339,11 @@ static void no_counter(void **state)
 		   "2024-03-01 08:02,1.6,0,228,231\n2024-03-01 08:03,1.4,0,228,231\n");
 	assert_int_equal(ww_trace_anchor(t, 0)->real_ns, INT64_C(1709280000) * 1000000000);
 	assert_false(noted(t, "tell no zone"));
-	assert_true(noted(t, "holds the energy of its time"));
+	assert_true(noted(t, "energy of each row over the time since the row before"));
+	check_rows(t, "power", 4, ARRAY(0, 60, 120, 180), ARRAY(NAN, 84, 96, 84));
+	assert_int_equal(channel(t, "power")->semantics, WW_AVERAGE);
+	assert_true(fabs(channel(t, "power")->resolution - 6) < 1e-9);
+	assert_int_equal(channel(t, "returned_energy")->semantics, WW_INSTANT);
 	check_rows(t, "min", 4, ARRAY(0, 60, 120, 180), ARRAY(229, 229, 228, 228));
 	ww_trace_close(t);
 }
