@@ -136,6 +136,8 @@ static double best(const struct state *s, size_t *start, double *level)
 {
 	double lo = s->lo, m = INFINITY;
 
+	*start = 0;
+	*level = lo;
 	for (size_t i = 0; i < s->now.n; i++) {
 		const struct piece *f = &s->now.p[i];
 		double c = least(f, lo);
@@ -160,6 +162,7 @@ static int advance(struct state *s, size_t i, double cost, double y, double scal
 	s->next.n = 0;
 	for (size_t k = 0; k < s->now.n; k++) {
 		cut(&s->next, lo, &s->now.p[k], &fresh);
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): ww_fpop() frees both lists */
 		lo = s->now.p[k].hi;
 	}
 	/* Two of the borders fall upon a reading's reach. */
