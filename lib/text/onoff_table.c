@@ -196,9 +196,11 @@ static int change(struct ww_onoff_parse *t, const struct ww_field *f)
 	if (rc == WW_CHANGE_BARE) {
 		ww_note(&t->o->notes,
 			"%s:%zu: '%s' without + or - is taken as plugged in, in addition to what "
-			"was there; where each was measured alone, take the last one out (-name) "
-			"or write a column of 0 and 1 for each",
-			t->name, t->line, label.p);
+			"was there%s",
+			t->name, t->line, label.p,
+			t->bare++ ? ""
+				  : "; where each was measured alone, take the last one out "
+				    "(-name) or write a column of 0 and 1 for each");
 		ww_str_reset(&label);
 		ww_str_add(&label, "+");
 		ww_field_text(f, &label);

@@ -25,8 +25,8 @@ struct ww_onoff_parse {
 	struct ww_field head[FIELDS];
 	size_t columns, watts;
 	size_t line;
-	size_t unfilled;
-	double day_s; /* added to times of day after midnight */
+	size_t unfilled, bare; /* lines without a reading, names without a sign */
+	double day_s;	       /* added to times of day after midnight */
 	double last_s;
 	struct ww_error *err;
 };
