@@ -36,6 +36,14 @@ units() { # directory of the build
 	python3 tests/runner.py $(echo "$all" | grep -E '/(bus|capture)/[^/]*$')
 }
 
+# Those that record while something happens: one at a time.
+scripts() {
+	all=$(find tests -name 'test_*.py' ! -path 'tests/lab/*' ! -path 'tests/python/*' | sort)
+	live='/test_(record|resumetime|run|standby|ttybeat|wattsup)[.]py$'
+	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -vE "$live")
+	python3 tests/runner.py $(echo "$all" | grep -E "$live")
+}
+
 for p in $parts; do
 	echo "== $p"
 	case $p in
@@ -44,8 +52,7 @@ for p in $parts; do
 		units build/asan ;;
 	clang) step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
 	cli) step "build" mk all tests && step "build, clang" mk B=build/clang CC=clang WERROR=1 all &&
-		python3 tests/runner.py -j"$jobs" $(find tests -name 'test_*.py' \
-			! -path 'tests/lab/*' ! -path 'tests/python/*' | sort) ;;
+		scripts ;;
 	python) step "build" mk all && python3 tests/runner.py -j"$jobs" $(ls tests/python/test_*.py) ;;
 	lint) step "lint" tests/lint.sh ;;
 	fuzz) step "fuzz" mk fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" ;;
