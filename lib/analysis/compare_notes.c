@@ -219,6 +219,9 @@ void ww_compare_blocks(struct ww_compare *c, const struct ww_comparison *r,
 		first[1] = fmin(first[1], s->when_b[i]);
 		last[1] = fmax(last[1], s->when_b[i]);
 	}
+	if (s->n == 1 && s->m == 1)
+		ww_note(&c->notes, "one run of each: how well the meter knows a single one, "
+				   "'pwrlog run --from' tells");
 	/* Of one run each somebody is first. */
 	if (!s->paired && s->n && s->m && s->n + s->m > 2 &&
 	    (last[0] < first[1] || last[1] < first[0]))

@@ -45,7 +45,8 @@ static bool unit_of(const char *at, const regmatch_t *m, struct ww_work_unit *un
 	const char *p = at + m[1].rm_eo;
 	size_t n;
 
-	if (m[2].rm_so >= 0)
+	/* A group inside of the number's is a part of the number. */
+	if (m[2].rm_so >= m[1].rm_eo)
 		return ww_work_unit(at + m[2].rm_so, (size_t)(m[2].rm_eo - m[2].rm_so), unit);
 	p += strspn(p, " ");
 	n = strcspn(p, " ,;:)\t");

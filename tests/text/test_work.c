@@ -339,6 +339,7 @@ static void rates(void **state)
 	expect("([0-9]+) frames", "80 frames per second\n", WW_WORK_RATE, 80, "frame");
 	expect("([0-9]+) (images/min)", "80 images/min\n", WW_WORK_RATE, 80 / 60., "images");
 	expect("([0-9]+) (MB per second)", "80 MB per second\n", WW_WORK_RATE, 80e6, "B");
+	expect("(([0-9]+)) frames", "80 frames\n", WW_WORK_AMOUNT, 80, "frame");
 	nothing("([0-9]+) (ms/frame)", "80 ms/frame\n", "neither that of an amount nor");
 }
 
