@@ -65,7 +65,7 @@ static void own_parts(const struct ww_curve2_at *at, struct ww_runtime_case *row
 /*
  * Lighter: no shorter than at the lightest, no longer than without losses. Heavier: no
  * longer than at the heaviest. Where the slope at that end leads out of these, or tells
- * less than they do, they are all that is known: a rectangular distribution.
+ * less than they do, they are all that is known.
  */
 static void within_bounds(struct ww_runtime_job *j, struct ww_runtime_case *row,
 			  const struct ww_curve2_at *at, double scale, double k)
@@ -80,6 +80,8 @@ static void within_bounds(struct ww_runtime_job *j, struct ww_runtime_case *row,
 	u = (hi - lo) / sqrt(12);
 	if (row->minutes.value >= lo && row->minutes.value <= hi && row->minutes.u <= u)
 		return;
+	/* Twice it reaches to the bounds, and not beyond. */
+	u = (hi - lo) / 4;
 	row->minutes = (struct ww_quantity){(lo + hi) / 2, u};
 	b->n = 0;
 	ww_budget_add(b, "bounds", u);

@@ -138,6 +138,9 @@ class Runtime(Case):
             q = case["runtime_min"]
             self.assertTrue(lo <= q["value"] <= hi, case)
             self.assertLessEqual(q["u"], (hi - lo) / 12 ** .5 + .01)
+            if float(load) < 50:
+                self.assertLessEqual(q["value"] + 2 * q["u"], hi + .02)
+                self.assertGreaterEqual(q["value"] - 2 * q["u"], lo - .02)
 
     def test_runtime_that_grows_with_the_load(self):
         table = self.table("W,A,B\n50,41,100\n75,60,70\n")
