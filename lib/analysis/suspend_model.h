@@ -49,6 +49,7 @@ struct ww_suspend_edges {
 	double noise;	     /* of a reading, correlation included */
 	double step;	     /* what the meter's steps add */
 	double length;	     /* s, above 0 */
+	double longest;	     /* that it may be: as far around a flank readings are looked at */
 	bool rising;	     /* out of suspend */
 	const double *at;    /* [n] s: where the power passes the middle of both levels */
 	size_t n;
@@ -56,7 +57,9 @@ struct ww_suspend_edges {
 
 /* Mean power during them: the best, and all that the readings allow. NaN: too few. */
 struct ww_suspend_edge {
-	double watts, lo, hi; /* hi: INFINITY where nothing bounds it */
+	double watts, lo, hi;  /* hi: INFINITY where nothing bounds it */
+	double squares, worse; /* of the best, and how much more is allowed */
+	bool misfit;	       /* more than noise is left: not one power, or not that length */
 };
 
 int ww_suspend_edges(const struct ww_suspend_edges *in, struct ww_suspend_edge *out,

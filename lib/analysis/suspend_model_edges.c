@@ -19,7 +19,8 @@
 #define LEVEL  4.0  /* two standard deviations */
 #define OTHERS 6.25 /* times that, within which another power may be the true one */
 #define GOLDEN 0.38196601125
-#define STEPS  24
+#define STEPS  18
+#define HALVES 12
 #define WORST  3.0
 
 struct bins {
@@ -137,7 +138,7 @@ static void put(struct around *w, struct bins *b, size_t i, size_t n)
 static void gather(struct around *w, double at)
 {
 	const struct ww_series *x = w->in->x;
-	double l = w->in->length, dt = x->period_s * (double)w->group;
+	double l = w->in->longest, dt = x->period_s * (double)w->group;
 	double from = at - l - (SPAN + 0.5) * dt, to = at + l + (SPAN + 0.5) * dt;
 	struct bins *b = &w->b[w->k];
 	size_t lo = 0, hi = x->n;
@@ -184,7 +185,7 @@ static double golden(const struct around *w, double a, double b, double *p)
 /* Where the sum of squares passes `most` between a power within and one beyond. */
 static double bound(const struct around *w, double within, double beyond, double most)
 {
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < HALVES; i++) {
 		double mid = (within + beyond) / 2;
 
 		if (squares(w, mid) <= most)
@@ -196,7 +197,7 @@ static double bound(const struct around *w, double within, double beyond, double
 }
 
 /* How much worse than the best may be, by noise and by what the model does not describe. */
-static double allowance(const struct around *w, double least)
+static double allowance(const struct around *w, double least, bool *not_noise)
 {
 	double n = (double)w->readings - (double)w->k - 1, group = (double)w->group;
 	double noise = w->in->noise * w->in->noise / group, left = least / fmax(n, 1), misfit;
@@ -204,6 +205,7 @@ static double allowance(const struct around *w, double least)
 	if (w->in->step > 0)
 		noise += w->in->step * w->in->step;
 	misfit = fmax(0, left - noise * (1 + WORST * sqrt(2 / fmax(n, 1))));
+	*not_noise = misfit > 0;
 	/* What is not described repeats in each cycle: more of them do not average it away. */
 	return LEVEL * (fmax(noise, fmin(left, 2 * noise)) + misfit * (double)w->k);
 }
@@ -237,7 +239,9 @@ static void search(const struct around *w, double top, struct ww_suspend_edge *o
 		}
 		k++;
 	}
-	most = allowance(w, least);
+	most = allowance(w, least, &out->misfit);
+	out->squares = least;
+	out->worse = most;
 	out->lo = out->hi = out->watts;
 	for (size_t j = 0; j < k; j++) {
 		if (min_s[j] > least + OTHERS * most)
@@ -270,8 +274,8 @@ int ww_suspend_edges(const struct ww_suspend_edges *in, struct ww_suspend_edge *
 	double dt = in->x->period_s, top = in->idle;
 	size_t every = (in->n + MOST - 1) / MOST;
 
-	*out = (struct ww_suspend_edge){NAN, NAN, NAN};
-	w.group = dt > 0 ? (size_t)fmax(1, fmin(in->length / dt / FINE, 1e6)) : 1;
+	*out = (struct ww_suspend_edge){NAN, NAN, NAN, INFINITY, 0, false};
+	w.group = dt > 0 ? (size_t)fmax(1, fmin(in->longest / dt / FINE, 1e6)) : 1;
 	w.b = calloc(MOST + 1, sizeof(*w.b));
 	w.first = calloc(2 * MOST + 2, sizeof(*w.first));
 	if (!w.b || !w.first) {

@@ -19,7 +19,8 @@ static int whole(struct ww_trace *t, int form, char **out, struct ww_error *err)
 	struct ww_suspend_fit f;
 	double *gap = NULL;
 	int64_t n = -1;
-	int rc = ww_suspend_fit(t, NULL, NULL, &f, err);
+	const struct ww_suspend_options known = {.suspend_s.value = 0.5, .resume_s.value = 0.5};
+	int rc = ww_suspend_fit(t, NULL, &known, &f, err);
 
 	if (rc == 0)
 		n = ww_gaps_parse("x", text, sizeof(text) - 1, &gap, err);
