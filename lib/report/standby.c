@@ -58,7 +58,7 @@ static void put_result(struct ww_str *s, const struct ww_standby_result *r)
 		put3(s, r->expanded_limit, "W\n");
 		line(s, "");
 	}
-	ww_str_add(s, "noise ");
+	ww_str_add(s, "k = 1: noise ");
 	if (isfinite(r->u_noise))
 		put3(s, r->u_noise, "W");
 	else
@@ -68,7 +68,7 @@ static void put_result(struct ww_str *s, const struct ww_standby_result *r)
 	if (r->u_resolution > 1e-6 * fabs(r->watts.value))
 		put3(s, r->u_resolution, "W, accuracy ");
 	else
-		ww_str_add(s, "none, accuracy ");
+		ww_str_add(s, "0, accuracy ");
 	if (isfinite(r->u_accuracy))
 		put3(s, r->u_accuracy, "W\n");
 	else

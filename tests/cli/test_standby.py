@@ -26,7 +26,7 @@ meter csv
 power        0.8020 ± 0.0025 W (k = 2)
              mean from 1120 s to 3360 s, 2240 readings
 uncertainty  U = 0.00249 W (k = 2), allowed 0.0252 W
-             noise 0.0000681 W, resolution none, accuracy 0.00124 W
+             k = 1: noise 0.0000681 W, resolution 0, accuracy 0.00124 W
 slope        -9.76 ± 0.76 mW/h; limit 10.0 mW/h
 stability    stable at 3360 s
 limit        1.00 W: kept, uncertainty included
