@@ -272,7 +272,9 @@ static void json_step(struct ww_json *j, const struct ww_steps *st, size_t i)
 	ww_json_text(j, "label", p->mark >= 0 ? p->label : NULL);
 	ww_json_text(j, "state", ww_steps_state(p->state));
 	if (p->state == WW_STEP_UNRESOLVED)
-		ww_json_pair(j, "bounds_W", p->bounds[0], p->bounds[1]);
+		ww_json_pair(j, "bounds_W", round(p->bounds[0] * 1e9) / 1e9,
+			     round(p->bounds[1] * 1e9) /
+				     1e9); /* -0.02, not -0.019999999999999574 */
 	else
 		ww_json_null(j, "bounds_W");
 	json_finite(j, "peak_W", p->peak);
