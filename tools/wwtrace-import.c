@@ -69,7 +69,7 @@ int wwtrace_import(int argc, char **argv)
 	struct ww_writer_options o = {.size = sizeof(o), .program = "wwtrace", .command = command};
 	struct ww_error err = {0};
 	const char *file, *out = NULL;
-	struct ww_trace *t;
+	struct ww_trace *t = NULL;
 	int64_t rows;
 	int rc = parse(argc, argv, &out);
 

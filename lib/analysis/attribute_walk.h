@@ -29,11 +29,11 @@ struct ww_attr_walk {
 };
 
 /* When a step was, s. */
-double ww_attr_at(const struct ww_attr_walk *w, size_t step);
+double ww_attr_at(const struct ww_attr_walk *w, size_t i);
 /* attribute_marks.c: "+box" as it is said, or "+" in front of it. */
 int ww_attr_plug(struct ww_attr_walk *w, const char *name, bool in);
 /* What a step did to the state. */
-int ww_attr_take_step(struct ww_attr_walk *w, size_t step);
+int ww_attr_take_step(struct ww_attr_walk *w, size_t i);
 /* A mark without a step. */
 int ww_attr_take_mark(struct ww_attr_walk *w, const char *text, double t);
 void ww_attr_about_unmarked(struct ww_attr_walk *w);
