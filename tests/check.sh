@@ -55,7 +55,7 @@ for p in $parts; do
 		scripts ;;
 	python) step "build" mk all && python3 tests/runner.py -j"$jobs" $(ls tests/python/test_*.py) ;;
 	lint) step "lint" tests/lint.sh ;;
-	fuzz) step "fuzz" mk fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" ;;
+	fuzz) step "fuzz" mk fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-3}" ;;
 	lab) step "build" mk all build/static/ttybeat-x86_64 &&
 		python3 tests/runner.py $(ls tests/lab/test_*.py) ;;
 	*) echo "check: no part $p" >&2; exit 2 ;;

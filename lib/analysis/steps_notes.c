@@ -173,8 +173,8 @@ static void say_cycling(struct ww_steps *s)
 		"a load of about %s W switches on and off by itself: %zu cycles of %s (\xc2\xb1%s) "
 		"from "
 		"%s to %s s, on for %s %% of the time",
-		num(c->on).t, c->cycles, span(c->period).t, span(c->spread).t, num(c->from).t,
-		num(c->to).t, num(c->duty * 100).t);
+		num(c->on).t, c->cycles, span(c->period).t, span(fmax(c->spread, s->period_s)).t,
+		num(c->from).t, num(c->to).t, num(c->duty * 100).t);
 }
 
 static int by_drift(const void *a, const void *b)

@@ -247,7 +247,7 @@ static void add_clock(struct ww_str *s, const struct ww_resume *r)
 		ww_str_add(s, "+");
 	ww_str_fixed(s, r->skew * 1e6, 1);
 	ww_str_add(s, " \xc2\xb1 ");
-	ww_str_fixed(s, r->skew_u * 1e6, 1);
+	ww_str_fixed(s, 2 * r->skew_u * 1e6, 1); /* k = 2, as everywhere in text */
 	ww_str_add(s, " ppm\n");
 }
 
