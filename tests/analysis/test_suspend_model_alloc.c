@@ -10,6 +10,7 @@ static bool fails(void)
 }
 
 #include "../failalloc.h"
+#include "../eachalloc.h"
 
 static int whole(struct ww_trace *t, int form, char **out, struct ww_error *err)
 {
@@ -50,28 +51,8 @@ static void test_model(void **state)
 	for (int i = 0; i < 200; i++)
 		bench_row(&b, i, (double[]){i % 40 < 20 + i / 40 ? 25 + i % 2 : 3});
 	t = bench_read(&b);
-	for (int form = WW_REPORT_TEXT; form <= WW_REPORT_JSON; form++) {
-		char *want = NULL, *out = NULL;
-		int n = 0, rc = -ENOMEM;
-
-		OK(whole(t, form, &want, err));
-		for (; rc < 0; n++) {
-			struct ww_error e = {0};
-
-			assert_true(n < 10000);
-			out = NULL;
-			left = n;
-			rc = whole(t, form, &out, &e);
-			left = -1;
-			assert_true(rc == 0 || rc == -ENOMEM);
-			assert_int_equal(e.code, rc);
-			assert_true(rc == 0 || (out == NULL && e.text[0]));
-		}
-		assert_true(n > 20);
-		assert_string_equal(out, want);
-		ww_free(out);
-		ww_free(want);
-	}
+	for (int form = WW_REPORT_TEXT; form <= WW_REPORT_JSON; form++)
+		fail_each(t, whole, form, 20);
 	bench_end(&b, t);
 }
 

@@ -11,6 +11,7 @@ static bool fails(void)
 
 #include "../analysis/stat_trace.h"
 #include "../failalloc.h"
+#include "../eachalloc.h"
 
 enum { TEXT, JSON, SVG, HTML, FORMS };
 
@@ -25,30 +26,6 @@ static int whole(struct ww_trace *t, int form, char **out, struct ww_error *err)
 		rc = ww_steps_plot(s, form == SVG ? WW_PLOT_SVG : WW_PLOT_HTML, out, err);
 	ww_steps_free(s);
 	return rc;
-}
-
-static void each_fails(struct ww_trace *t, int form)
-{
-	char *want = NULL, *out = NULL;
-	int n = 0, rc = -ENOMEM;
-
-	OK(whole(t, form, &want, err));
-	for (; rc < 0; n++) {
-		struct ww_error e = {0};
-
-		assert_true(n < 10000);
-		out = NULL;
-		left = n;
-		rc = whole(t, form, &out, &e);
-		left = -1;
-		assert_true(rc == 0 || rc == -ENOMEM);
-		assert_int_equal(e.code, rc);
-		assert_true(rc == 0 || (out == NULL && e.text[0]));
-	}
-	assert_true(n > 40);
-	assert_string_equal(out, want);
-	ww_free(out);
-	ww_free(want);
 }
 
 static void test_steps(void **state)
@@ -74,7 +51,7 @@ static void test_steps(void **state)
 	}
 	t = bench_read(&b);
 	for (int form = 0; form < FORMS; form++)
-		each_fails(t, form);
+		fail_each(t, whole, form, 40);
 	bench_end(&b, t);
 }
 
