@@ -32,6 +32,9 @@ have = $(shell $(PKGCONF) --exists $(1) 2>/dev/null && echo 1 || echo 0)
 WITH_USB   ?= $(call have,libusb-1.0)
 WITH_FTDI  ?= $(call have,libftdi1)
 WITH_GPIOD ?= $(call have,libgpiod)
+WITH_CURL  ?= $(call have,libcurl)
+WITH_JANSSON ?= $(call have,jansson)
+WITH_NETTLE ?= $(call have,nettle)
 
 # Reports are compared byte for byte between compilers: no fused operations.
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -53,6 +56,18 @@ endif
 ifeq ($(WITH_GPIOD),1)
 PKGS += libgpiod
 ALLC += -DWW_WITH_GPIOD=$(shell $(PKGCONF) --modversion libgpiod | cut -d. -f1)
+endif
+ifeq ($(WITH_CURL),1)
+PKGS += libcurl
+ALLC += -DWW_WITH_CURL=1
+endif
+ifeq ($(WITH_JANSSON),1)
+PKGS += jansson
+ALLC += -DWW_WITH_JANSSON=1
+endif
+ifeq ($(WITH_NETTLE),1)
+PKGS += nettle
+ALLC += -DWW_WITH_NETTLE=1
 endif
 ALLC   += $(shell $(PKGCONF) --cflags $(PKGS) 2>/dev/null)
 LDLIBS := $(shell $(PKGCONF) --libs $(PKGS) 2>/dev/null) $(LDLIBS)
@@ -79,6 +94,9 @@ MAN     := $(wildcard tools/man/*.[1-8])
 TESTSRC := $(wildcard tests/*/test_*.c)
 TESTS   := $(TESTSRC:tests/%.c=$(B)/tests/%)
 EMUSRC  := $(wildcard tests/emu/*.c)
+# Models of meters, written from what their makers say and not from the drivers.
+MODELS  := $(wildcard tests/emu/models/*.c)
+EMU_LIB := $(B)/tests/libmodels.a
 EMUS    := $(EMUSRC:tests/%.c=$(B)/tests/%)
 FUZZSRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZSRC:tests/%.c=$(B)/tests/%)
@@ -150,16 +168,20 @@ $(B)/lib/wakewatt.pc: lib/wakewatt.pc.in FORCE
 	    -e 's|@REQUIRES@|$(PKGS)|g' $< > $@
 
 # --- tests
-$(B)/tests/%: $(B)/obj/tests/%.o $(AR_LIB)
+$(EMU_LIB): $(MODELS:%.c=$(B)/obj/%.o)
 	@mkdir -p $(@D)
-	$(call say,LINK,$(CC) $(ALLC) -o $@ $< $(AR_LIB) $(LDLIBS) -lcmocka -lutil $(TESTLD_$(notdir $*)),$@)
+	@rm -f $@
+	$(call say,AR,ar rcs $@ $^,$@)
+$(B)/tests/%: $(B)/obj/tests/%.o $(AR_LIB) $(EMU_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK,$(CC) $(ALLC) -o $@ $< $(EMU_LIB) $(AR_LIB) $(LDLIBS) -lcmocka -lutil $(TESTLD_$(notdir $*)),$@)
 # Tests that fail every allocation once put their own functions before ours.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $(WRAP)))
 
-$(B)/tests/emu/%: $(B)/obj/tests/emu/%.o
+$(B)/tests/emu/%: $(B)/obj/tests/emu/%.o $(EMU_LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK,$(CC) $(ALLC) -o $@ $< -lutil -lm,$@)
+	$(call say,LINK,$(CC) $(ALLC) -o $@ $< $(EMU_LIB) $(LDLIBS) -lutil -lm,$@)
 # Only in the configuration that `make fuzz` makes for itself.
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(AR_LIB)
 	@mkdir -p $(@D)

@@ -12,7 +12,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 ROW = re.compile(r"^\|\s*([a-z, ]+?)\s*\|\s*(.+?)\s*\|\s*$")
 # Libraries of others, each behind one layer.
 FOREIGN = {"sqlite3.h": "trace", "zstd.h": "trace", "libusb.h": "bus", "ftdi.h": "bus",
-           "gpiod.h": "bus"}
+           "gpiod.h": "bus", "curl/curl.h": "bus", "jansson.h": "meter"}
 
 
 def table(readme):

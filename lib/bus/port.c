@@ -92,6 +92,12 @@ void ww_port_got(struct ww_port *p, int64_t done_ns, const uint8_t *data, size_t
 	p->ev.bytes(p->ev.ctx, t, data, n);
 }
 
+void ww_port_message(struct ww_port *p, struct ww_interval t, const uint8_t *data, size_t n)
+{
+	if (ww_port_alive(p) && !p->mute && n)
+		p->ev.bytes(p->ev.ctx, t, data, n);
+}
+
 void ww_port_empty(struct ww_port *p, int64_t before_ns)
 {
 	p->empty_ns = before_ns;
@@ -191,7 +197,7 @@ static void watch_for(struct ww_port *p, uint32_t events)
 
 void ww_port_flush(struct ww_port *p)
 {
-	while (ww_port_alive(p) && p->ops && p->queued) {
+	while (ww_port_alive(p) && p->ops && p->ops->send && p->queued) {
 		ssize_t k = p->ops->send(p, p->queue, p->queued);
 
 		if (k <= 0) {
@@ -208,8 +214,16 @@ void ww_port_flush(struct ww_port *p)
 
 int ww_port_write(struct ww_port *p, const void *data, size_t n, struct ww_error *err)
 {
+	int rc;
+
 	if (!ww_port_alive(p))
 		return ww_fail(err, -ENODEV, "%s: gone", p->place);
+	if (p->ops->message) {
+		enter(p);
+		rc = p->ops->message(p, data, n, err);
+		leave(p);
+		return rc;
+	}
 	if (n > WW_PORT_QUEUE - p->queued)
 		return ww_fail(err, -ENOBUFS, "%s: takes no bytes: %zu wait to be sent", p->place,
 			       p->queued);
@@ -277,61 +291,114 @@ int ww_port_rewatch(struct ww_port *p, uint32_t events)
 	return ww_loop_watch(p->loop, p->fd, events, on_ready, p, &p->watch, NULL);
 }
 
+/* Kinds that move messages, and the ends of their names. */
+static int open_message_kind(struct ww_port *p, const char *place, struct ww_uri *options,
+			     struct ww_error *err)
+{
+	static const struct {
+		const char *prefix;
+		size_t skip;
+		int (*open)(struct ww_port *p, const char *place, struct ww_uri *options,
+			    struct ww_error *err);
+	} kinds[] = {
+		{"usb:", 4, ww_usb_open},	 {"hid:", 4, ww_hid_open},
+		{"/dev/hidraw", 0, ww_hid_open}, {"usbtmc:", 7, ww_tmc_open},
+		{"usbtmc", 0, ww_tmc_open},	 {"/dev/usbtmc", 0, ww_tmc_open},
+		{"http:", 0, ww_http_open},	 {"https:", 0, ww_http_open},
+		{"files:", 6, ww_files_open},	 {"iio:", 4, ww_iio_open},
+		{"edges:", 6, ww_edges_open},
+	};
+
+	for (size_t i = 0; i < WW_COUNTOF(kinds); i++)
+		if (strncmp(place, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+			return kinds[i].open(p, place + kinds[i].skip, options, err);
+	return -ENOENT;
+}
+
 static int open_kind(struct ww_port *p, const char *place, struct ww_uri *options, int64_t baud,
 		     struct ww_error *err)
 {
+	int rc;
+
 	if (strncmp(place, "unix:", 5) == 0)
 		return ww_unix_open(p, place + 5, err);
 	if (strncmp(place, "tcp:", 4) == 0)
 		return ww_tcp_open(p, place + 4, err);
 	if (strncmp(place, "ftdi:", 5) == 0)
 		return ww_ftdi_open(p, place + 5, options, baud, err);
+	rc = open_message_kind(p, place, options, err);
+	if (p->ops || err->code)
+		return rc;
 	if (strncmp(place, "tty:", 4) == 0)
 		place += 4;
 	return ww_tty_open(p, place, options, baud, err);
 }
 
-int ww_port_open(struct ww_loop *l, const char *place, struct ww_uri *options, int64_t baud,
-		 const struct ww_port_events *ev, struct ww_port **out, struct ww_error *err)
+static int open_port(struct ww_port *p, const struct ww_port_setup *s, struct ww_error *err)
+{
+	int rc = open_kind(p, s->place, s->options, s->baud, err);
+
+	if (rc < 0)
+		return rc;
+	if (p->settings.bad)
+		return ww_fail_nomem(err);
+	rc = ww_loop_timer(p->loop, on_tick, p, &p->tick, err);
+	if (rc == 0 && p->fd >= 0)
+		rc = ww_loop_watch(p->loop, p->fd, p->events, on_ready, p, &p->watch, err);
+	return rc;
+}
+
+int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, struct ww_error *err)
 {
 	struct ww_port *p = calloc(1, sizeof(*p));
+	struct ww_error why = {0};
 	int rc = -ENOMEM;
 
 	if (!p)
 		return ww_fail_nomem(err);
-	p->loop = l;
-	p->ev = *ev;
+	p->loop = s->loop;
+	p->ev = s->ev;
+	p->usb = s->usb;
+	p->memory = s->memory;
 	p->fd = -1;
 	p->transport.name = "";
 	p->transport.settings = "";
 	p->events = EPOLLIN;
-	p->place = strdup(place);
-	if (!p->place) {
-		ww_fail_nomem(err);
-		goto fail;
+	p->place = strdup(s->place);
+	if (!p->place)
+		ww_fail_nomem(&why);
+	else
+		rc = open_port(p, s, &why);
+	if (rc < 0) {
+		ww_port_close(p);
+		return ww_fail(err, rc, "%s", why.text);
 	}
-	rc = open_kind(p, place, options, baud, err);
-	if (rc < 0)
-		goto fail;
-	if (p->settings.bad) {
-		rc = ww_fail_nomem(err);
-		goto fail;
-	}
-	rc = ww_loop_timer(l, on_tick, p, &p->tick, err);
-	if (rc < 0)
-		goto fail;
-	if (p->fd >= 0) {
-		rc = ww_loop_watch(l, p->fd, p->events, on_ready, p, &p->watch, err);
-		if (rc < 0)
-			goto fail;
-	}
-	p->second_ns = ww_loop_now(l) + WW_NS_PER_S;
-	ww_timer_set(p->tick, ww_loop_now(l) + WW_PORT_TICK_NS, WW_PORT_TICK_NS);
+	p->second_ns = ww_loop_now(p->loop) + WW_NS_PER_S;
+	ww_timer_set(p->tick, ww_loop_now(p->loop) + WW_PORT_TICK_NS, WW_PORT_TICK_NS);
 	*out = p;
 	return 0;
-fail:
-	ww_port_close(p);
-	return rc;
+}
+
+int ww_port_open(struct ww_loop *l, const char *place, struct ww_uri *options, int64_t baud,
+		 const struct ww_port_events *ev, struct ww_port **out, struct ww_error *err)
+{
+	const struct ww_port_setup s = {
+		.loop = l, .place = place, .options = options, .baud = baud, .ev = *ev};
+
+	return ww_port_open_setup(&s, out, err);
+}
+
+const char *ww_port_listing(const struct ww_port *p, size_t *n)
+{
+	*n = 0;
+	return p->ops->listing ? p->ops->listing(p, n) : NULL;
+}
+
+int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
+{
+	if (!ww_port_alive(p) || !p->ops->modem)
+		return ww_fail(err, -ENOTSUP, "%s: has no modem lines", p->place);
+	return p->ops->modem(p, set, clear, err);
 }
 
 const struct ww_transport *ww_port_transport(const struct ww_port *p)

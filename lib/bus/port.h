@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A port moves bytes and stamps them: a tty, an FTDI chip by libftdi, a UNIX
- * or TCP socket, one interface for all. Nothing here blocks.
+ * or TCP socket, a USB endpoint, a web server, files of the kernel; one interface
+ * for all. Nothing here blocks: what can (a name server, a file of a slow chip) is
+ * done elsewhere.
  *
  * The stamp. A read that returns data at `hi` (clock read immediately after it)
  * delivered bytes that became readable no earlier than `lo`: the clock read
@@ -20,6 +22,7 @@
 
 #include "bus/loop.h"
 #include "base/uri.h"
+#include "base/usbid.h"
 
 struct ww_port;
 
@@ -31,7 +34,45 @@ struct ww_port_events {
 	void (*lost)(void *ctx, const struct ww_error *err);
 	/* Something to be told: "overrun: 3 bytes" (TIOCGICOUNT), with the loss, -1 unknown. */
 	void (*trouble)(void *ctx, struct ww_interval t, int64_t lost, const char *text);
+	/*
+	 * A modem line changed in t: bits of TIOCM_CTS, TIOCM_DSR, TIOCM_RI, TIOCM_CD, as
+	 * they are now and which changed. May be NULL: then lines are not looked at.
+	 */
+	void (*modem)(void *ctx, struct ww_interval t, int lines, int changed);
 };
+
+#define WW_PORT_MEMORY 256
+
+struct ww_port_setup {
+	struct ww_loop *loop;
+	/*
+	 * Where: see below. The options used are noted in `options`.
+	 */
+	const char *place;
+	struct ww_uri *options;
+	int64_t baud; /* where the options have none */
+	struct ww_port_events ev;
+	const struct ww_usb_id *usb; /* ids for "usb:", "hid:", "usbtmc:", "tty:" without more */
+	/*
+	 * WW_PORT_MEMORY bytes that the owner keeps between one opening and the next, ""
+	 * at first: the port writes there which device it has, and opens that one again,
+	 * whatever name or bus it comes back under. May be NULL.
+	 */
+	char *memory;
+};
+
+/*
+ * Places of messages (see meter/meter.h for what a message is):
+ * "usb:" by setup.usb, narrowed by serial=; "usb:1-2.3" by the kernel's name
+ * "hid:" likewise; "hid:/dev/hidraw3", "/dev/hidraw3"
+ * "usbtmc:" likewise; "usbtmc0", "/dev/usbtmc0"
+ * "http://host[:port]", "https://host[:port]" (options user=, password=)
+ * "files:/sys/class/hwmon/hwmon3" a folder
+ * "iio:device0", "iio:/sys/bus/iio/devices/iio:device0"
+ * "edges:gpiochip0/17" (options of a gpio source)
+ * and of bytes: those of ww_port_open(), and "tty:" alone: the tty of setup.usb.
+ */
+int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, struct ww_error *err);
 
 /*
  * Open by place: "/dev/ttyUSB0", "tty:/dev/ttyUSB0", "ftdi:", "unix:/path",
@@ -41,10 +82,16 @@ struct ww_port_events {
  */
 int ww_port_open(struct ww_loop *l, const char *place, struct ww_uri *options, int64_t baud,
 		 const struct ww_port_events *ev, struct ww_port **out, struct ww_error *err);
-/* Queue bytes to be sent; never blocks. -ENOBUFS if 64 KiB wait already. */
+/*
+ * Queue bytes, or one message, to be sent; never blocks. -ENOBUFS if 64 KiB wait already.
+ */
 int ww_port_write(struct ww_port *p, const void *data, size_t n, struct ww_error *err);
 /* Send what is queued if the port takes it now (before closing). Never blocks. */
 void ww_port_flush(struct ww_port *p);
+/* What a folder of files holds, for ww_meter_ops.look; NULL for other ports. Lent. */
+const char *ww_port_listing(const struct ww_port *p, size_t *n);
+/* Set DTR or RTS (TIOCM_DTR, TIOCM_RTS); -ENOTSUP where there are none. */
+int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err);
 const struct ww_transport *ww_port_transport(const struct ww_port *p);
 /* Worst lateness of the 1 ms timer: max and 99th percentile, ns; -1 if none ran. */
 void ww_port_lateness(const struct ww_port *p, int64_t *max_ns, int64_t *p99_ns);

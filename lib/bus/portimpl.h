@@ -18,6 +18,10 @@ struct ww_port_ops {
 	ssize_t (*send)(struct ww_port *p, const uint8_t *data, size_t n);
 	/* The descriptor became ready; false: there is nothing more to do. May be NULL. */
 	bool (*ready)(struct ww_port *p, uint32_t events);
+	/* A whole message instead of `send`: taken, or refused with a negative errno. */
+	int (*message)(struct ww_port *p, const uint8_t *data, size_t n, struct ww_error *err);
+	const char *(*listing)(const struct ww_port *p, size_t *n);
+	int (*modem)(struct ww_port *p, int set, int clear, struct ww_error *err);
 	/* Once a second. May be NULL. */
 	void (*second)(struct ww_port *p, int64_t now_ns);
 	/* Leave the device as it was found and close it. */
@@ -38,6 +42,8 @@ struct ww_port {
 	void *impl; /* of the kind; freed by ops->close */
 	struct ww_loop *loop;
 	struct ww_port_events ev;
+	const struct ww_usb_id *usb; /* of the setup; NULL none */
+	char *memory;		     /* of the setup; NULL none */
 	struct ww_transport transport;
 	struct ww_str settings;
 	char *place;
@@ -62,6 +68,8 @@ struct ww_port {
 void ww_port_got(struct ww_port *p, int64_t done_ns, const uint8_t *data, size_t n);
 /* A read found nothing; before_ns: the clock right before it. */
 void ww_port_empty(struct ww_port *p, int64_t before_ns);
+/* A message that arrived in t, as the kind knows it. */
+void ww_port_message(struct ww_port *p, struct ww_interval t, const uint8_t *data, size_t n);
 void ww_port_lost(struct ww_port *p, int code, const char *fmt, ...) WW_PRINTF(3, 4);
 void ww_port_trouble(struct ww_port *p, struct ww_interval t, int64_t lost, const char *text);
 /* Adds "key=value" to the settings. */
@@ -91,6 +99,16 @@ int ww_hostport(const char *text, char *host, size_t hn, char *port, size_t pn,
 		struct ww_error *err);
 int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, int64_t baud,
 		 struct ww_error *err);
+/* Of messages: place is what follows "usb:", "hid:", "usbtmc:" ...; http has the whole URL. */
+int ww_usb_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
+int ww_hid_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
+int ww_tmc_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
+int ww_http_open(struct ww_port *p, const char *url, struct ww_uri *options, struct ww_error *err);
+int ww_files_open(struct ww_port *p, const char *folder, struct ww_uri *options,
+		  struct ww_error *err);
+int ww_iio_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
+int ww_edges_open(struct ww_port *p, const char *place, struct ww_uri *options,
+		  struct ww_error *err);
 
 /* How characters are framed on the line. */
 struct ww_line {

@@ -120,11 +120,12 @@ struct ww_track {
 	struct ww_timer *retry;
 	bool started;
 	int state;
-	int64_t first_open_ns; /* when it was opened for the first time, 0 never */
-	int64_t last_ns;       /* hi of the newest record */
-	int64_t lost_ns;       /* when the device went away, 0 never */
-	int64_t back_ns;       /* opened again then, and not yet sure to stay; 0 none */
-	int64_t out_from;      /* a gap is open since then: lo of it, WW_TIME_MIN none */
+	char memory[WW_PORT_MEMORY]; /* which device it is */
+	int64_t first_open_ns;	     /* when it was opened for the first time, 0 never */
+	int64_t last_ns;	     /* hi of the newest record */
+	int64_t lost_ns;	     /* when the device went away, 0 never */
+	int64_t back_ns;	     /* opened again then, and not yet sure to stay; 0 none */
+	int64_t out_from;	     /* a gap is open since then: lo of it, WW_TIME_MIN none */
 	uint64_t n;
 	int64_t *code;	     /* newest code of each channel */
 	struct ww_error why; /* why the device is away */

@@ -316,6 +316,7 @@ int ww_track_open(struct ww_track *t, struct ww_error *err)
 			 .warn = on_warn},
 		.uri = t->uri,
 		.every_ns = t->rec->opt.every_ns,
+		.memory = t->memory,
 	};
 
 	if (!t->first_open_ns)

@@ -2,20 +2,42 @@
 /*
  * A meter's driver: a description and a pure state machine over bytes. Bytes
  * and times in; bytes, readings, events and the next deadline out. It does no
- * I/O, reads no clock, allocates nothing: the same bytes at the same times give
- * the same readings, in a test, a fuzzer, a replay and on the real port.
+ * I/O, reads no clock, keeps nothing outside its state: the same bytes at the same
+ * times give the same readings, in a test, a fuzzer, a replay and on the real port.
+ *
+ * On the buses of messages (every one but WW_BUS_STREAM) one send() is one message
+ * and one feed() is one whole message:
+ *
+ * WW_BUS_USB, WW_BUS_HID  a packet, a report (without the report's number).
+ * WW_BUS_TMC    what the instrument says up to its END; a send() of a query (its
+ *               text has a '?') also fetches the answer.
+ * WW_BUS_HTTP   send "GET /path" or "POST /path\nbody"; the answer is
+ *               "200\nbody", or "0\nwhy" where no server answered. One at a time.
+ * WW_BUS_FILES  send names, one a line ("power1_input\nname"); the answer has a line
+ *               for each, "name=value" (first line of the file; of a file of many lines
+ *               such as uevent "name=" with its lines joined by '\x1f'), or "name!ENODATA"
+ *               where reading fails. A line "name:=value" writes instead.
+ * WW_BUS_IIO    as WW_BUS_FILES, each answer begins with 'T'; "buffer=64" as a line of
+ *               its own opens /dev/iio:deviceN with that length (buffer=0 closes it),
+ *               whose scans then come as messages 'B' + whole scans.
+ * WW_BUS_EDGES  one byte an edge: '0' or '1', the level after it; t is the edge's.
+ *
+ * t of a message: from the moment before it can have arrived (files: before the first
+ * was read; http: when the request was sent) to the moment when it had.
  */
 #ifndef WW_METER_H
 #define WW_METER_H
 
 #include "base/base.h"
 #include "base/uri.h"
+#include "base/usbid.h"
 
 #define WW_METER_CHANNELS 32
 
 /* Where a driver puts what it has to say; implemented by lib/source and by tests. */
 struct ww_meter_out {
 	void *ctx;
+	enum ww_bus bus; /* how this instance is reached */
 	void (*send)(void *ctx, const void *data, size_t n);
 	/* codes[channels]; WW_MISSING where not given. t: the reading's arrival. */
 	void (*reading)(void *ctx, struct ww_interval t, const int64_t *codes);
@@ -32,8 +54,12 @@ struct ww_meter_out {
 struct ww_meter_desc {
 	const char *name; /* driver of the URI */
 	const char *summary;
-	const char *example; /* URI */
-	bool proven;	     /* has met the real device */
+	const char *example;	     /* URI */
+	bool proven;		     /* has met the real device */
+	uint32_t buses;		     /* mask of enum ww_bus; 0: WW_BUS_STREAM */
+	bool left_out;		     /* a library that it needs was left out of this build */
+	const char *needs;	     /* that library: "nettle"; NULL none */
+	const struct ww_usb_id *usb; /* ids it is known by, ends with vid 0; NULL none */
 	int64_t baud;
 	int64_t period_ns, window_ns, delay_min_ns, delay_max_ns;
 	size_t channels; /* of every instance, unless ops->shape says otherwise */
@@ -41,15 +67,30 @@ struct ww_meter_desc {
 	size_t state_size;
 };
 
+/* What options and device made of the description; begins as the description says. */
+struct ww_meter_shape {
+	size_t channels; /* must not change once the source is described */
+	int64_t period_ns, window_ns, delay_min_ns, delay_max_ns;
+};
+
 struct ww_meter_ops {
 	struct ww_meter_desc desc;
 	/* Fresh state (zeroed memory). every_ns: asked interval of readings, 0 the fastest. */
 	int (*init)(void *state, struct ww_uri *options, int64_t every_ns, struct ww_error *err);
 	/*
-	 * What the options made of the description: channels in use (the first so many
-	 * of desc.channel) and the period. May be NULL.
+	 * WW_BUS_FILES and WW_BUS_IIO: what the folder holds, "name=value" a line (value
+	 * as feed() has it; folders as "name/"), called once, after init and before shape.
+	 * Decides what channels there are, or refuses the folder. Else NULL.
 	 */
-	void (*shape)(const void *state, size_t *channels, int64_t *period_ns);
+	int (*look)(void *state, const char *listing, size_t n, struct ww_error *err);
+	/*
+	 * Channels in use (the first so many of desc.channel, unless `channel` is given),
+	 * period, window and delay. Called after init (and look), and again after each
+	 * identity(). May be NULL.
+	 */
+	void (*shape)(const void *state, struct ww_meter_shape *s);
+	/* The i-th channel of this instance; strings live as long as the state. May be NULL. */
+	void (*channel)(const void *state, size_t i, struct ww_channel_info *out);
 	/* The port is open. */
 	void (*start)(void *state, int64_t now_ns, const struct ww_meter_out *out);
 	void (*feed)(void *state, struct ww_interval t, const uint8_t *p, size_t n,
@@ -59,10 +100,14 @@ struct ww_meter_ops {
 	void (*tick)(void *state, int64_t now_ns, const struct ww_meter_out *out);
 	/* Leave the meter in a sane state: what must be sent is sent here. */
 	void (*stop)(void *state, const struct ww_meter_out *out);
+	/* Free what the state holds besides itself. May be NULL, and mostly is. */
+	void (*drop)(void *state);
 };
 
-/* Number of channels of an initialised meter; period_ns may be NULL. */
-size_t ww_meter_shape(const struct ww_meter_ops *m, const void *state, int64_t *period_ns);
+/* Of an initialised meter. */
+struct ww_meter_shape ww_meter_shape(const struct ww_meter_ops *m, const void *state);
+void ww_meter_channel(const struct ww_meter_ops *m, const void *state, size_t i,
+		      struct ww_channel_info *out);
 /* By the driver's name; NULL if there is none. */
 const struct ww_meter_ops *ww_meter_find(const char *name);
 

@@ -8,16 +8,24 @@ const struct ww_meter_ops *const ww_meters[] = {
 	NULL,
 };
 
-size_t ww_meter_shape(const struct ww_meter_ops *m, const void *state, int64_t *period_ns)
+struct ww_meter_shape ww_meter_shape(const struct ww_meter_ops *m, const void *state)
 {
-	size_t channels = m->desc.channels;
-	int64_t period = m->desc.period_ns;
+	const struct ww_meter_desc *d = &m->desc;
+	struct ww_meter_shape s = {d->channels, d->period_ns, d->window_ns, d->delay_min_ns,
+				   d->delay_max_ns};
 
 	if (m->shape)
-		m->shape(state, &channels, &period);
-	if (period_ns)
-		*period_ns = period;
-	return channels;
+		m->shape(state, &s);
+	return s;
+}
+
+void ww_meter_channel(const struct ww_meter_ops *m, const void *state, size_t i,
+		      struct ww_channel_info *out)
+{
+	if (m->channel)
+		m->channel(state, i, out);
+	else
+		*out = m->desc.channel[i];
 }
 
 const struct ww_meter_ops *ww_meter_find(const char *name)

@@ -325,12 +325,12 @@ static int wu_init(void *state, struct ww_uri *options, int64_t every_ns, struct
 	return 0;
 }
 
-static void wu_shape(const void *state, size_t *channels, int64_t *period_ns)
+static void wu_shape(const void *state, struct ww_meter_shape *s)
 {
 	const struct wattsup *w = state;
 
-	*channels = w->all ? WW_WU_FIELDS : USUAL;
-	*period_ns = w->period_ns;
+	s->channels = w->all ? WW_WU_FIELDS : USUAL;
+	s->period_ns = w->period_ns;
 }
 
 static void wu_start(void *state, int64_t now_ns, const struct ww_meter_out *out)

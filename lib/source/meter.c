@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Any meter of lib/meter on any port of lib/bus. */
+#include "source/meterport.h"
 #include "source/source.h"
-#include "bus/port.h"
-#include "meter/meter.h"
 
 #include <stdio.h>
 
 /* Time for the last orders to leave the machine: 64 characters at 1200 baud. */
 #define STOP_NS (100 * WW_NS_PER_MS)
+/* Readings of one turn are handed over together: a meter may give 100 000 a second. */
+#define BATCH 1024
 
 struct meter_source {
 	struct ww_source base;
@@ -18,15 +19,35 @@ struct meter_source {
 	struct ww_port *port;
 	char *uri;
 	char *model, *serial, *firmware;
-	size_t channels;
-	int64_t period_ns;
-	bool started, lost;
+	enum ww_bus bus;
+	struct ww_meter_shape shape;
+	bool started, lost, inited;
+	size_t n; /* readings that wait to be handed over */
+	int64_t lo[BATCH], hi[BATCH];
+	int64_t *codes;
 	struct ww_error why; /* failure found while the meter's code was running */
 	void *state;
 };
 
+/* Before anything else is said: the order of records is the order of what happened. */
+static void hand_over(struct meter_source *s)
+{
+	size_t n = s->n;
+
+	s->n = 0;
+	if (n)
+		s->sink.samples(s->sink.ctx, n, s->lo, s->hi, s->codes);
+}
+
+static void turn(struct meter_source *s, struct ww_interval t, int what, const void *data, size_t n)
+{
+	if (s->sink.turn)
+		s->sink.turn(s->sink.ctx, t, what, data, n);
+}
+
 static int describe(struct meter_source *s, struct ww_error *err)
 {
+	struct ww_channel_info channel[WW_METER_CHANNELS];
 	const struct ww_meter_desc *d = &s->meter->desc;
 	struct ww_source_info info = {
 		.kind = WW_METER,
@@ -37,14 +58,16 @@ static int describe(struct meter_source *s, struct ww_error *err)
 		.serial = s->serial ? s->serial : "",
 		.firmware = s->firmware ? s->firmware : "",
 		.notes = d->proven ? "" : "this driver has never met the real device",
-		.period_ns = s->period_ns,
-		.window_ns = d->window_ns,
-		.delay_min_ns = d->delay_min_ns,
-		.delay_max_ns = d->delay_max_ns,
+		.period_ns = s->shape.period_ns,
+		.window_ns = s->shape.window_ns,
+		.delay_min_ns = s->shape.delay_min_ns,
+		.delay_max_ns = s->shape.delay_max_ns,
 		.transport = *ww_port_transport(s->port),
 	};
 
-	return s->sink.describe(s->sink.ctx, &info, d->channel, s->channels, err);
+	for (size_t i = 0; i < s->shape.channels; i++)
+		ww_meter_channel(s->meter, s->state, i, &channel[i]);
+	return s->sink.describe(s->sink.ctx, &info, channel, s->shape.channels, err);
 }
 
 /* ------------------------------------------------------- what the meter says */
@@ -75,13 +98,18 @@ static void on_reading(void *ctx, struct ww_interval t, const int64_t *codes)
 {
 	struct meter_source *s = ctx;
 
-	s->sink.samples(s->sink.ctx, 1, &t.lo_ns, &t.hi_ns, codes);
+	s->lo[s->n] = t.lo_ns;
+	s->hi[s->n] = t.hi_ns;
+	memcpy(s->codes + s->n * s->shape.channels, codes, s->shape.channels * sizeof(*codes));
+	if (++s->n == BATCH)
+		hand_over(s);
 }
 
 static void on_event(void *ctx, struct ww_interval t, const char *kind, const char *text)
 {
 	struct meter_source *s = ctx;
 
+	hand_over(s);
 	s->sink.mark(s->sink.ctx, t, kind, text);
 }
 
@@ -89,6 +117,7 @@ static void on_loss(void *ctx, struct ww_interval t, int64_t lost, const char *r
 {
 	struct meter_source *s = ctx;
 
+	hand_over(s);
 	s->sink.gap(s->sink.ctx, t, lost, reason);
 }
 
@@ -110,12 +139,18 @@ static void on_identity(void *ctx, const char *model, const char *serial, const 
 {
 	struct meter_source *s = ctx;
 	struct ww_error err = {0};
+	struct ww_meter_shape now;
 
+	hand_over(s);
 	if (replace(&s->model, model) < 0 || replace(&s->serial, serial) < 0 ||
-	    replace(&s->firmware, firmware) < 0)
+	    replace(&s->firmware, firmware) < 0) {
 		ww_fail_nomem(&err);
-	else
+	} else {
+		now = ww_meter_shape(s->meter, s->state);
+		now.channels = s->shape.channels;
+		s->shape = now;
 		describe(s, &err);
+	}
 	if (err.code)
 		fail_with(s, err.code, err.text);
 }
@@ -132,6 +167,7 @@ static void on_fail(void *ctx, int code, const char *text)
 static struct ww_meter_out out_of(struct meter_source *s)
 {
 	return (struct ww_meter_out){.ctx = s,
+				     .bus = s->bus,
 				     .send = on_send,
 				     .reading = on_reading,
 				     .event = on_event,
@@ -143,6 +179,7 @@ static struct ww_meter_out out_of(struct meter_source *s)
 /* After each turn of the meter's code. A failure is passed on last: the sink may close us. */
 static void turn_done(struct meter_source *s)
 {
+	hand_over(s);
 	if (!s->why.code) {
 		ww_timer_set(s->timer, s->meter->deadline(s->state), 0);
 		return;
@@ -163,6 +200,7 @@ static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_
 
 	if (s->lost || !s->started)
 		return;
+	turn(s, t, WW_TURN_FEED, NULL, n);
 	s->sink.raw(s->sink.ctx, t, data, n);
 	s->meter->feed(s->state, t, data, n, &out);
 	turn_done(s);
@@ -184,6 +222,7 @@ static void on_trouble(void *ctx, struct ww_interval t, int64_t lost, const char
 
 	/* Lost bytes are no lost readings: the meter's code finds those by itself. */
 	(void)lost;
+	hand_over(s);
 	s->sink.mark(s->sink.ctx, t, WW_MARK_DEVICE, text);
 }
 
@@ -195,6 +234,7 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 	(void)late_ns;
 	if (s->lost)
 		return;
+	turn(s, (struct ww_interval){now_ns, now_ns}, WW_TURN_TICK, NULL, 0);
 	s->meter->tick(s->state, now_ns, &out);
 	turn_done(s);
 }
@@ -205,11 +245,19 @@ static int meter_start(struct ww_source *base, struct ww_error *err)
 {
 	struct meter_source *s = (struct meter_source *)base;
 	struct ww_meter_out out = out_of(s);
+	int64_t now = ww_loop_now(s->loop);
+	const char *listing;
+	size_t n;
 
 	if (s->why.code)
 		return ww_fail(err, s->why.code, "%s", s->why.text);
 	s->started = true;
-	s->meter->start(s->state, ww_loop_now(s->loop), &out);
+	listing = ww_port_listing(s->port, &n);
+	if (listing)
+		turn(s, (struct ww_interval){now, now}, WW_TURN_LOOK, listing, n);
+	turn(s, (struct ww_interval){now, now}, WW_TURN_START, NULL, 0);
+	s->meter->start(s->state, now, &out);
+	hand_over(s);
 	if (s->why.code) {
 		s->lost = true;
 		return ww_fail(err, s->why.code, "%s", s->why.text);
@@ -225,7 +273,10 @@ static int64_t meter_stop(struct ww_source *base)
 
 	if (s->lost || !s->started)
 		return 0;
+	turn(s, (struct ww_interval){ww_loop_now(s->loop), ww_loop_now(s->loop)}, WW_TURN_STOP,
+	     NULL, 0);
 	s->meter->stop(s->state, &out);
+	hand_over(s);
 	ww_port_flush(s->port);
 	ww_timer_set(s->timer, WW_TIME_MAX, 0);
 	return STOP_NS;
@@ -241,6 +292,9 @@ static void meter_close(struct ww_source *base)
 	free(s->serial);
 	free(s->firmware);
 	free(s->uri);
+	free(s->codes);
+	if (s->state && s->inited && s->meter->drop)
+		s->meter->drop(s->state);
 	free(s->state);
 	free(s);
 }
@@ -257,22 +311,45 @@ static const struct ww_source_ops meter_ops = {
 	.lateness = meter_lateness,
 };
 
-static int open_port(struct meter_source *s, struct ww_uri *uri, struct ww_error *err)
+static int open_port(struct meter_source *s, const struct ww_source_setup *setup,
+		     struct ww_uri *uri, struct ww_error *err)
 {
-	const struct ww_port_events ev = {.ctx = s,
-					  .bytes = on_bytes,
-					  .lost = on_lost,
-					  .trouble = on_trouble};
+	struct ww_port_setup ps = {
+		.loop = s->loop,
+		.options = uri,
+		.baud = s->meter->desc.baud,
+		.ev = {.ctx = s, .bytes = on_bytes, .lost = on_lost, .trouble = on_trouble},
+		.usb = s->meter->desc.usb,
+		.memory = setup->memory};
+	char place[WW_METER_PLACE];
 	struct ww_error why = {0};
-	int rc;
+	int rc = ww_meter_place(&s->meter->desc, uri, place, sizeof(place), &s->bus, err);
 
-	if (!*uri->place)
-		return ww_fail(err, -EINVAL, "%s: where is the meter? Example: %s", s->uri,
-			       s->meter->desc.example);
-	rc = ww_port_open(s->loop, uri->place, uri, s->meter->desc.baud, &ev, &s->port, &why);
+	if (rc < 0)
+		return rc;
+	ps.place = place;
+	rc = ww_port_open_setup(&ps, &s->port, &why);
 	if (rc < 0)
 		return ww_fail(err, rc, "%s:%s", uri->driver, why.text);
 	return ww_uri_check_used(uri, "baud, serial, latency, exclusive, and the meter's own", err);
+}
+
+/* What the folder holds, where it is one, decides about the channels. */
+static int take_shape(struct meter_source *s, struct ww_error *err)
+{
+	size_t n, k;
+	const char *listing = ww_port_listing(s->port, &n);
+	struct ww_error why = {0};
+	int rc = 0;
+
+	if (listing && s->meter->look)
+		rc = s->meter->look(s->state, listing, n, &why);
+	if (rc < 0)
+		return ww_fail(err, rc, "%s: %s", s->uri, why.text);
+	s->shape = ww_meter_shape(s->meter, s->state);
+	k = s->shape.channels;
+	s->codes = k && k <= WW_METER_CHANNELS ? calloc(BATCH * k, sizeof(*s->codes)) : NULL;
+	return s->codes ? 0 : ww_fail_nomem(err);
 }
 
 int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri,
@@ -284,6 +361,9 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 
 	if (!m)
 		return ww_fail(err, -EINVAL, "there is no meter '%s'", uri->driver);
+	if (m->desc.left_out)
+		return ww_fail(err, -ENOTSUP, "%s: built without %s: install it, then make",
+			       setup->uri, m->desc.needs);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ww_fail_nomem(err);
@@ -300,14 +380,14 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 	rc = m->init(s->state, uri, setup->every_ns, err);
 	if (rc < 0)
 		goto fail;
-	s->channels = ww_meter_shape(m, s->state, &s->period_ns);
+	s->inited = true;
 	rc = ww_loop_timer(s->loop, on_timer, s, &s->timer, err);
-	if (rc < 0)
-		goto fail;
-	rc = open_port(s, uri, err);
-	if (rc < 0)
-		goto fail;
-	rc = describe(s, err);
+	if (rc == 0)
+		rc = open_port(s, setup, uri, err);
+	if (rc == 0)
+		rc = take_shape(s, err);
+	if (rc == 0)
+		rc = describe(s, err);
 	if (rc < 0)
 		goto fail;
 	*out = &s->base;

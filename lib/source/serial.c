@@ -99,7 +99,10 @@ static int open_serial(const struct ww_source_setup *setup, struct ww_uri *uri, 
 		       const char *known, struct ww_source **out, struct ww_error *err)
 {
 	struct serial *s = calloc(1, sizeof(*s));
-	struct ww_port_events ev = {s, on_bytes, on_lost, on_trouble};
+	struct ww_port_events ev = {.ctx = s,
+				    .bytes = on_bytes,
+				    .lost = on_lost,
+				    .trouble = on_trouble};
 	struct ww_str place = {0};
 	int rc;
 

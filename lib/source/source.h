@@ -27,11 +27,25 @@ struct ww_sink {
 	void (*bytes)(void *ctx, struct ww_interval t, const uint8_t *data, size_t n);
 	/* A meter's own bytes, kept only where asked. */
 	void (*raw)(void *ctx, struct ww_interval t, const uint8_t *data, size_t n);
+	/*
+	 * A turn of the meter's driver, kept beside its raw bytes, so that they can be
+	 * decoded again exactly: enum ww_turn; data only with WW_TURN_LOOK. May be NULL.
+	 */
+	void (*turn)(void *ctx, struct ww_interval t, int turn, const void *data, size_t n);
 	void (*mark)(void *ctx, struct ww_interval t, const char *kind, const char *text);
 	void (*gap)(void *ctx, struct ww_interval t, int64_t lost, const char *reason);
 	void (*lost)(void *ctx, const struct ww_error *why);
 	void (*ended)(void *ctx); /* a finite source is through */
 	void (*warn)(void *ctx, const char *text);
+};
+
+/* What the meter's driver was called for. */
+enum ww_turn {
+	WW_TURN_LOOK = 'L',  /* look(): n bytes of listing; before its first start */
+	WW_TURN_START = 'S', /* start() at t.hi_ns; again after each reconnection, of fresh state */
+	WW_TURN_TICK = 'T',  /* tick() at t.hi_ns */
+	WW_TURN_FEED = 'F',  /* feed() of the next n raw bytes, which came in t */
+	WW_TURN_STOP = 'E'   /* stop() */
 };
 
 struct ww_source_setup {
@@ -45,6 +59,8 @@ struct ww_source_setup {
 	 * time goes on while it is unplugged).
 	 */
 	int64_t first_open_ns;
+	/* See ww_port_setup.memory; may be NULL. */
+	char *memory;
 };
 
 struct ww_source_ops {

@@ -26,7 +26,7 @@ static bool driver_get(size_t i, struct ww_driver *out)
 		*out = (struct ww_driver){.name = d->name,
 					  .summary = d->summary,
 					  .example = d->example,
-					  .available = true,
+					  .available = !d->left_out,
 					  .proven = d->proven,
 					  .open = ww_source_meter_open};
 		return true;
@@ -73,8 +73,6 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 	rc = ww_uri_parse(setup->uri, &uri, err);
 	if (rc < 0)
 		return rc;
-	/* Every source takes a role; the recorder keeps it. */
-	ww_uri_get(&uri, "role", "");
 	/* Any source may be given a role for the analyses, which read it in the stored URI. */
 	ww_uri_get(&uri, "role", "");
 	/* A bare path is a serial line. */

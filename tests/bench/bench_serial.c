@@ -54,7 +54,7 @@ static void on_lost(void *ctx, const struct ww_error *err)
 
 static int ours(const char *name)
 {
-	struct ww_port_events ev = {NULL, on_bytes, on_lost, NULL};
+	struct ww_port_events ev = {.bytes = on_bytes, .lost = on_lost};
 	struct ww_error err = {0};
 	struct ww_loop *l;
 	struct ww_port *p;

@@ -56,7 +56,10 @@ static void got_trouble(void *ctx, struct ww_interval t, int64_t lost, const cha
 
 static int got_open(struct got *g, const char *uri, size_t max)
 {
-	struct ww_port_events ev = {g, got_bytes, got_lost, got_trouble};
+	struct ww_port_events ev = {.ctx = g,
+				    .bytes = got_bytes,
+				    .lost = got_lost,
+				    .trouble = got_trouble};
 	struct ww_uri u;
 	char place[256];
 	int rc;

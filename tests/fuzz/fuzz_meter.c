@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	    m->init(state, &uri, 0, NULL) < 0)
 		abort();
 	ww_uri_free(&uri);
-	seen.channels = ww_meter_shape(m, state, NULL);
+	seen.channels = ww_meter_shape(m, state).channels;
 	m->start(state, now, &out);
 	for (p++, n--; n;) {
 		size_t k = *p & 0x7f;

@@ -10,6 +10,7 @@
 
 struct meterlog {
 	const struct ww_meter_ops *m;
+	enum ww_bus bus; /* set by ml_open() to the first that the meter has */
 	void *state;
 	size_t channels;
 	int64_t period_ns;
@@ -92,6 +93,7 @@ static void ml_fail(void *ctx, int code, const char *text)
 static inline struct ww_meter_out ml_out(struct meterlog *l)
 {
 	return (struct ww_meter_out){.ctx = l,
+				     .bus = l->bus,
 				     .send = ml_send,
 				     .reading = ml_reading,
 				     .event = ml_event,
@@ -100,21 +102,32 @@ static inline struct ww_meter_out ml_out(struct meterlog *l)
 				     .fail = ml_fail};
 }
 
+static inline enum ww_bus ml_first_bus(const struct ww_meter_ops *m)
+{
+	uint32_t mask = m->desc.buses ? m->desc.buses : (uint32_t)WW_BUS_STREAM;
+
+	return (enum ww_bus)(mask & (~mask + 1));
+}
+
 static inline int ml_open(struct meterlog *l, const struct ww_meter_ops *m, const char *uri,
 			  int64_t every_ns, struct ww_error *err)
 {
 	struct ww_uri u;
 	int rc;
 
-	*l = (struct meterlog){.m = m};
+	*l = (struct meterlog){.m = m, .bus = ml_first_bus(m)};
 	l->state = calloc(1, m->desc.state_size);
 	rc = l->state ? ww_uri_parse(uri, &u, err) : ww_fail_nomem(err);
 	if (rc < 0)
 		return rc;
 	rc = m->init(l->state, &u, every_ns, err);
 	ww_uri_free(&u);
-	if (rc >= 0)
-		l->channels = ww_meter_shape(m, l->state, &l->period_ns);
+	if (rc >= 0) {
+		struct ww_meter_shape shape = ww_meter_shape(m, l->state);
+
+		l->channels = shape.channels;
+		l->period_ns = shape.period_ns;
+	}
 	return rc;
 }
 
@@ -170,6 +183,8 @@ static inline void ml_close(struct meterlog *l)
 {
 	ww_str_free(&l->text);
 	ww_str_free(&l->readings);
+	if (l->m->drop && l->state)
+		l->m->drop(l->state);
 	free(l->state);
 }
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "../emu.h"
+
+#include <string.h>
+
+const struct emu_model *const emu_models[] = {
+	NULL,
+};
+
+const struct emu_model *emu_find(const char *name)
+{
+	for (size_t i = 0; emu_models[i]; i++)
+		if (strcmp(emu_models[i]->name, name) == 0)
+			return emu_models[i];
+	return NULL;
+}
+
+double emu_amps(const struct emu_setup *s, int64_t now_ns)
+{
+	return s->amps + s->amps_per_s * (double)now_ns / 1e9;
+}
+
+double emu_watts(const struct emu_setup *s, int64_t now_ns)
+{
+	return s->volts * emu_amps(s, now_ns) * s->pf;
+}
+
+uint32_t emu_random(uint32_t *seed)
+{
+	uint32_t x = *seed ? *seed : 2463534242u;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return *seed = x;
+}
+
+bool emu_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list ? list : ""; n && (p = strstr(p, word)); p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' '))
+			return true;
+	return false;
+}
