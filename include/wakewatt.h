@@ -597,6 +597,13 @@ struct ww_found {
 struct ww_list;
 /** What is plugged in. Does not open any device, changes nothing. */
 WW_API int ww_list_new(struct ww_list **out, struct ww_error *err);
+/**
+ * Ask the devices whose id many others have (serial ports behind generic chips) which
+ * meter they are. Opens them one after another, sets DTR as every opening does, and
+ * sends the questions of the drivers: not for a port that wakes or feeds a DUT.
+ * @param for_ns  longest time for all; 0: 10 s. Blocks for as long.
+ */
+WW_API int ww_list_probe(struct ww_list *l, int64_t for_ns, struct ww_error *err);
 /** NULL past the end. */
 WW_API const struct ww_found *ww_list_at(const struct ww_list *l, size_t i);
 WW_API void ww_list_free(struct ww_list *l);
@@ -632,6 +639,10 @@ struct ww_campaign_options {
 	int64_t resume_timeout_ns;  /**< no beat after it: hung; 0: 60 s, 300 s without `wake` */
 	int64_t settle_ns;	    /**< quiet time of good beats before the next; 0: 3 s */
 	int64_t silence_ns;	    /**< no byte for this long means asleep; 0: 1 s */
+	const char *reset;	    /**< action for a DUT that did not come back: then the cycle is
+				       over as before ("timeout") and the campaign goes on once it
+				       beats again; NULL: the campaign ends there */
+	const char *off;	    /**< action at the end, whatever happened; NULL: none */
 };
 
 /** @param serial  id of the recorder's source that carries the heartbeat, 0 none */
@@ -646,6 +657,87 @@ WW_API int ww_campaign_dispatch(struct ww_campaign *c, struct ww_error *err);
 WW_API uint32_t ww_campaign_progress(const struct ww_campaign *c, const char **phase);
 /** Ends running commands (SIGTERM), marks the cycle as stopped. May be NULL. */
 WW_API void ww_campaign_free(struct ww_campaign *c);
+
+/* ------------------------------------------------------------------ actions */
+
+/**
+ * Something done to a DUT, and when: "gpio:gpiochip0/PWRBTN=low,200ms",
+ * "ftdi:?serial=X&dtr=pulse,200ms", "rtc:20s", "wol:00:11:22:33:44:55", or a command
+ * (sh -c). A line that an action drives is put back at its end, and by a process of its
+ * own when the program dies; see resumetime-act(1) for the forms.
+ */
+struct ww_action;
+
+/** @param text  the form; refused here if it cannot work (no such line, a press too long) */
+WW_API int ww_action_new(const char *text, struct ww_action **out, struct ww_error *err);
+/** Begin. @return 0; what comes of it is told by ww_action_dispatch() */
+WW_API int ww_action_start(struct ww_action *a, struct ww_error *err);
+/** Descriptor to poll for reading while it runs. */
+WW_API int ww_action_fd(const struct ww_action *a);
+/** @return 1 running, 0 over (or not begun), negative error. Never blocks. */
+WW_API int ww_action_dispatch(struct ww_action *a, struct ww_error *err);
+/**
+ * When it took effect: from the earliest to the latest moment, its own delay (relay,
+ * packet, a clock of whole seconds) included. Known once it is over; for an alarm from
+ * its start. @return 0, or -EAGAIN
+ */
+WW_API int ww_action_when(const struct ww_action *a, struct ww_interval *out);
+/** How it ended: "exit 0", "pulse of 200.4 ms", "sent". Lent. */
+WW_API const char *ww_action_how(const struct ww_action *a);
+/** Ends it and puts its line back. May be NULL. */
+WW_API void ww_action_free(struct ww_action *a);
+
+/* ----------------------------------------------------------------- loopback */
+
+/**
+ * The serial path measured by itself: bytes sent at known times come back by a wire
+ * from TX to RX, or by a DUT's echo.
+ */
+struct ww_loopback;
+
+struct ww_loopback_options {
+	size_t size;
+	uint32_t bytes; /**< how many to send; 0: 1000 */
+	uint32_t echo;	/**< 1: a DUT echoes: its own time is in every figure */
+};
+
+struct ww_loopback_result {
+	uint64_t sent, back, wrong; /**< bytes; wrong: not what was sent */
+	/** From the end of the byte on the line to its stamp: what `lo` must allow for, s. */
+	double min_s, median_s, p99_s, max_s;
+	double width_s;		 /**< median width of the stated intervals */
+	double inside;		 /**< part of the bytes whose true time lies in its interval */
+	struct ww_quantity baud; /**< of the line, from a full stream of bytes */
+	int64_t latency_ns;	 /**< latency timer in force; -1 none or unknown */
+	struct ww_transport
+		transport; /**< as the port was opened; lent until the handle is freed */
+};
+
+/** @param port  as ww_recorder_add() takes it */
+WW_API int ww_loopback_new(const char *port, const struct ww_loopback_options *opt,
+			   struct ww_loopback **out, struct ww_error *err);
+WW_API int ww_loopback_fd(const struct ww_loopback *l);
+/** @return 1 going on, 0 through, negative: nothing came back, unplugged ... */
+WW_API int ww_loopback_dispatch(struct ww_loopback *l, struct ww_error *err);
+WW_API int ww_loopback_result(const struct ww_loopback *l, struct ww_loopback_result *out,
+			      struct ww_error *err);
+/**
+ * Keep the result for later recordings on this adapter at this rate and latency timer:
+ * their intervals then use it. @param path  receives the file's name (n bytes), may be NULL
+ */
+WW_API int ww_loopback_store(const struct ww_loopback *l, char *path, size_t n,
+			     struct ww_error *err);
+WW_API void ww_loopback_free(struct ww_loopback *l);
+
+/* ------------------------------------------------------------- decode again */
+
+/**
+ * Decode the bytes that a recording with `raw` kept, by this library's drivers, into a
+ * new trace: everything else is copied. @param source  name of a meter; NULL: every one
+ * @return number of sources decoded again
+ */
+WW_API int ww_trace_redecode(struct ww_trace *t, const char *source, struct ww_writer *out,
+			     struct ww_error *err);
 
 /* ---------------------------------------------------------------- analyses */
 
@@ -1798,6 +1890,9 @@ WW_API int ww_runtime_report(const struct ww_runtime *r, int form, char **out,
 			     struct ww_error *err);
 /** What a trace is: environment, sources, channels, counts, marks, gaps. */
 WW_API int ww_info_report(struct ww_trace *t, int form, char **out, struct ww_error *err);
+/** A loopback's figures. */
+WW_API int ww_loopback_report(const struct ww_loopback *l, int form, char **out,
+			      struct ww_error *err);
 /** What ww_list and the drivers of the build say. */
 WW_API int ww_list_report(const struct ww_list *l, int form, char **out, struct ww_error *err);
 

@@ -38,6 +38,9 @@ cflags() {
 	pkg-config --exists libftdi1 && pkgs="$pkgs libftdi1" && f="$f -DWW_WITH_FTDI=1"
 	pkg-config --exists libgpiod && pkgs="$pkgs libgpiod" &&
 		f="$f -DWW_WITH_GPIOD=$(pkg-config --modversion libgpiod | cut -d. -f1)"
+	pkg-config --exists libcurl && pkgs="$pkgs libcurl" && f="$f -DWW_WITH_CURL=1"
+	pkg-config --exists jansson && pkgs="$pkgs jansson" && f="$f -DWW_WITH_JANSSON=1"
+	pkg-config --exists nettle && pkgs="$pkgs nettle" && f="$f -DWW_WITH_NETTLE=1"
 	echo "$f $(pkg-config --cflags $pkgs)"
 }
 
