@@ -67,9 +67,25 @@ int ww_abi(void)
 #define F_GPIO ""
 #endif
 
+#ifdef WW_WITH_CURL
+#define F_CURL "curl "
+#else
+#define F_CURL ""
+#endif
+#ifdef WW_WITH_JANSSON
+#define F_JANSSON "jansson "
+#else
+#define F_JANSSON ""
+#endif
+#ifdef WW_WITH_NETTLE
+#define F_NETTLE "nettle "
+#else
+#define F_NETTLE ""
+#endif
+
 const char *ww_features(void)
 {
-	return F_USB F_FTDI F_GPIO "sqlite zstd";
+	return F_USB F_FTDI F_GPIO F_CURL F_JANSSON F_NETTLE "sqlite zstd";
 }
 
 /* One list of the public structures, for bindings that check their sizes. */

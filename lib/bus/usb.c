@@ -1,78 +1,104 @@
 /* SPDX-License-Identifier: MIT */
+/* What the kernel tells of the USB bus: its strings have been read already. */
 #include "bus/usb.h"
-
-#ifdef WW_WITH_USB
-
 #include "bus/sysfs.h"
 
-#include <libusb.h>
+#include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#define DEPTH 7
+#define DEVICES "/sys/bus/usb/devices"
+#define HUB	9 /* bDeviceClass */
 
-/* The kernel has read the strings already; asking the device would mean opening it. */
-static void from_sysfs(libusb_device *d, struct ww_usb_device *u)
+static int64_t number(const char *dir, const char *name, int base)
 {
-	char name[64], dir[96], iface[200];
-	uint8_t ports[DEPTH];
-	int depth = libusb_get_port_numbers(d, ports, DEPTH);
+	char text[32], *end;
+	long v;
 
-	if (!ww_usb_name(libusb_get_bus_number(d), ports, depth, name, sizeof(name)))
-		return;
-	snprintf(dir, sizeof(dir), "/sys/bus/usb/devices/%s", name);
+	if (!ww_sysfs_read(dir, name, text, sizeof(text)))
+		return -1;
+	v = strtol(text, &end, base);
+	return end == text || *end || v < 0 || v > 0xffff ? -1 : v;
+}
+
+bool ww_usb_driver(const char *name, int interface, char *out, size_t n)
+{
+	char dir[224];
+
+	snprintf(dir, sizeof(dir), DEVICES "/%.64s/%.64s:1.%d", name, name, interface);
+	return ww_sysfs_link(dir, "driver", out, n);
+}
+
+bool ww_usb_node(const char *name, int interface, const char *class_name, char *out, size_t n)
+{
+	/* A class's folder is the interface's own, or one further down (hid, usb-serial). */
+	static const char *const depth[] = {"", "/*", "/*/*"};
+	char iface[224], pattern[320], tail[64];
+	bool found = false;
+
+	if (interface < 0)
+		snprintf(iface, sizeof(iface), DEVICES "/%.64s/%.64s:*", name, name);
+	else
+		snprintf(iface, sizeof(iface), DEVICES "/%.64s/%.64s:*.%d", name, name, interface);
+	for (size_t i = 0; i < WW_COUNTOF(depth) && !found; i++) {
+		glob_t g = {0};
+
+		snprintf(tail, sizeof(tail), "%s/%.20s/*", depth[i], class_name);
+		snprintf(pattern, sizeof(pattern), "%s%s", iface, tail);
+		if (glob(pattern, 0, NULL, &g) == 0) {
+			const char *last = strrchr(g.gl_pathv[0], '/');
+
+			snprintf(out, n, "/dev/%.64s", last + 1);
+			found = true;
+		}
+		globfree(&g);
+	}
+	return found;
+}
+
+static bool look(const char *name, struct ww_usb_device *u)
+{
+	char dir[sizeof(DEVICES) + 80];
+	int64_t vid, pid, bus, address, class_;
+
+	snprintf(dir, sizeof(dir), DEVICES "/%.64s", name);
+	*u = (struct ww_usb_device){0};
+	vid = number(dir, "idVendor", 16);
+	pid = number(dir, "idProduct", 16);
+	bus = number(dir, "busnum", 10);
+	address = number(dir, "devnum", 10);
+	class_ = number(dir, "bDeviceClass", 16);
+	/* Interfaces have none of these. */
+	if (vid < 0 || pid < 0 || bus < 0 || address < 0 || class_ == HUB)
+		return false;
+	u->vid = (uint16_t)vid;
+	u->pid = (uint16_t)pid;
+	u->bus = (uint8_t)bus;
+	u->address = (uint8_t)address;
+	u->class_ = (uint8_t)(class_ < 0 ? 0 : class_);
+	snprintf(u->name, sizeof(u->name), "%.63s", name);
+	snprintf(u->node, sizeof(u->node), "/dev/bus/usb/%03u/%03u", u->bus, u->address);
+	u->allowed = access(u->node, R_OK | W_OK) == 0;
 	ww_sysfs_read(dir, "manufacturer", u->maker, sizeof(u->maker));
 	ww_sysfs_read(dir, "product", u->product, sizeof(u->product));
 	ww_sysfs_read(dir, "serial", u->serial, sizeof(u->serial));
-	snprintf(iface, sizeof(iface), "%s/%s:1.0", dir, name);
-	ww_sysfs_link(iface, "driver", u->driver, sizeof(u->driver));
+	ww_usb_driver(name, 0, u->driver, sizeof(u->driver));
+	return true;
 }
 
-static int visit(libusb_device *d, ww_usb_fn fn, void *ctx)
+int ww_usb_scan(ww_usb_fn fn, void *ctx)
 {
-	struct libusb_device_descriptor desc;
-	struct ww_usb_device u = {0};
+	struct dirent **list = NULL;
+	int n = scandir(DEVICES, &list, NULL, versionsort), rc = 0;
 
-	if (libusb_get_device_descriptor(d, &desc) < 0 || desc.bDeviceClass == LIBUSB_CLASS_HUB)
-		return 0;
-	u.vid = desc.idVendor;
-	u.pid = desc.idProduct;
-	u.class_ = desc.bDeviceClass;
-	u.bus = libusb_get_bus_number(d);
-	u.address = libusb_get_device_address(d);
-	snprintf(u.node, sizeof(u.node), "/dev/bus/usb/%03u/%03u", u.bus, u.address);
-	u.allowed = access(u.node, R_OK | W_OK) == 0;
-	from_sysfs(d, &u);
-	return fn(ctx, &u);
-}
+	for (int i = 0; i < n; i++) {
+		struct ww_usb_device u;
 
-int ww_usb_scan(ww_usb_fn fn, void *ctx, struct ww_error *err)
-{
-	libusb_device **list = NULL;
-	libusb_context *c = NULL;
-	ssize_t n;
-	int rc = libusb_init(&c);
-
-	if (rc < 0)
-		return ww_fail(err, -ENODEV, "no USB here: %s", libusb_strerror(rc));
-	n = libusb_get_device_list(c, &list);
-	rc = n < 0 ? ww_fail(err, -EIO, "the USB bus cannot be listed: %s", libusb_strerror((int)n))
-		   : 0;
-	for (ssize_t i = 0; i < n && rc >= 0; i++)
-		rc = visit(list[i], fn, ctx);
-	if (list)
-		libusb_free_device_list(list, 1);
-	libusb_exit(c);
+		if (rc >= 0 && list[i]->d_name[0] != '.' && look(list[i]->d_name, &u))
+			rc = fn(ctx, &u);
+		free(list[i]);
+	}
+	free(list);
 	return rc < 0 ? rc : 0;
 }
-
-#else
-
-int ww_usb_scan(ww_usb_fn fn, void *ctx, struct ww_error *err)
-{
-	(void)fn;
-	(void)ctx;
-	return ww_fail(err, -ENOTSUP, "built without libusb: install libusb-1.0-0-dev, then make");
-}
-
-#endif

@@ -1,39 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* What is plugged in: opens no serial port and no USB device, changes nothing. */
-#include "source/source.h"
-#include "base/str.h"
-#include "bus/ftdifind.h"
+#include "source/list.h"
 #include "bus/gpio.h"
 #include "bus/sysfs.h"
-#include "bus/usb.h"
+#include "meter/meter.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
-struct entry {
-	struct ww_found f; /* points into text */
-	char *text[4];
-};
-
-struct ww_list {
-	struct entry *e;
-	size_t n;
-	size_t cap;
-};
-
-#define UDEV_HINT                                                                                  \
-	"no permission: install wakewatt's udev rules (`sudo make install`) and plug it in again"
-
-static int add(struct ww_list *l, const char *uri, const char *what, const char *detail,
-	       const char *hint)
+int ww_list_add(struct ww_list *l, const char *uri, const char *what, const char *detail,
+		const char *hint)
 {
 	const char *in[] = {uri, what, detail, hint};
-	struct entry *e;
+	struct ww_list_entry *e;
 
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 16;
-		struct entry *more = realloc(l->e, cap * sizeof(*more));
+		struct ww_list_entry *more = realloc(l->e, cap * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
@@ -41,11 +25,36 @@ static int add(struct ww_list *l, const char *uri, const char *what, const char 
 		l->cap = cap;
 	}
 	e = &l->e[l->n++];
-	*e = (struct entry){0};
+	*e = (struct ww_list_entry){0};
 	for (size_t i = 0; i < 4; i++) {
 		e->text[i] = strdup(in[i]);
 		if (!e->text[i])
 			return -ENOMEM;
+	}
+	e->f = (struct ww_found){e->text[0], e->text[1], e->text[2], e->text[3]};
+	return 0;
+}
+
+int ww_list_may_ask(struct ww_list *l, const char *place)
+{
+	l->e[l->n - 1].ask = strdup(place);
+	return l->e[l->n - 1].ask ? 0 : -ENOMEM;
+}
+
+int ww_list_change(struct ww_list_entry *e, const char *uri, const char *what, const char *detail,
+		   const char *hint)
+{
+	const char *in[] = {uri, what, detail, hint};
+
+	for (size_t i = 0; i < 4; i++) {
+		char *copy = in[i] ? strdup(in[i]) : NULL;
+
+		if (!in[i])
+			continue;
+		if (!copy)
+			return -ENOMEM;
+		free(e->text[i]);
+		e->text[i] = copy;
 	}
 	e->f = (struct ww_found){e->text[0], e->text[1], e->text[2], e->text[3]};
 	return 0;
@@ -56,11 +65,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/*
- * Names of a folder, sorted as a person counts, so that two calls say the same.
- * A folder that is not there is empty.
- */
-static int names_of(const char *dir, const char *prefix, char ***out, size_t *n)
+int ww_list_names(const char *dir, const char *prefix, char ***out, size_t *n)
 {
 	struct dirent *e;
 	char **list = NULL;
@@ -94,15 +99,14 @@ static int names_of(const char *dir, const char *prefix, char ***out, size_t *n)
 	return rc;
 }
 
-static void free_names(char **list, size_t n)
+void ww_list_names_free(char **list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(list[i]);
 	free(list);
 }
 
-static void ids_text(char *out, size_t n, const char *maker, const char *product,
-		     const char *serial)
+void ww_list_ids(char *out, size_t n, const char *maker, const char *product, const char *serial)
 {
 	snprintf(out, n, "%s%s%s%s%s", maker, *maker && *product ? " " : "", product,
 		 *serial ? ", serial " : "", serial);
@@ -123,7 +127,7 @@ static int add_tty(struct ww_list *l, const char *name)
 		return 0;
 	snprintf(node, sizeof(node), "/dev/%s", t.name);
 	snprintf(what, sizeof(what), "serial port (%s)", t.transport);
-	ids_text(detail, sizeof(detail), t.maker, t.product, t.serial);
+	ww_list_ids(detail, sizeof(detail), t.maker, t.product, t.serial);
 	if (access(node, F_OK) != 0)
 		hint = "its node in /dev is missing: is this a container? pass the device in";
 	else if (access(node, R_OK | W_OK) != 0)
@@ -131,47 +135,22 @@ static int add_tty(struct ww_list *l, const char *name)
 	/* Newer kernels put a driver called "port" before the UART's own. */
 	if (!*detail && strcmp(t.driver, "port") != 0)
 		snprintf(detail, sizeof(detail), "%s", t.driver);
-	return add(l, node, what, detail, hint);
+	if (ww_list_add(l, node, what, detail, hint) < 0)
+		return -ENOMEM;
+	/* A chip that any meter may have inside; one with an id of its own is told by that. */
+	return *hint || !t.bridge ? 0 : ww_list_may_ask(l, node);
 }
 
 static int add_ttys(struct ww_list *l)
 {
 	char **names;
 	size_t n;
-	int rc = names_of("/sys/class/tty", "", &names, &n);
+	int rc = ww_list_names("/sys/class/tty", "", &names, &n);
 
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = add_tty(l, names[i]);
-	free_names(names, n);
+	ww_list_names_free(names, n);
 	return rc;
-}
-
-/* -------------------------------------------------------------------------- USB */
-
-static int add_usb(void *ctx, const struct ww_usb_device *d)
-{
-	bool ftdi = ww_ftdi_known(d->vid, d->pid);
-	char uri[160] = "", what[64], detail[448];
-
-	if (ftdi && *d->serial)
-		snprintf(uri, sizeof(uri), "ftdi:?serial=%s", d->serial);
-	else if (ftdi)
-		snprintf(uri, sizeof(uri), "ftdi:");
-	snprintf(what, sizeof(what), "%s %04x:%04x", ftdi ? "FTDI chip" : "USB device", d->vid,
-		 d->pid);
-	ids_text(detail, sizeof(detail), d->maker, d->product, d->serial);
-	return add(ctx, uri, what, detail, ftdi && !d->allowed ? UDEV_HINT : "");
-}
-
-static int add_usbs(struct ww_list *l)
-{
-	struct ww_error why = {0};
-	int rc = ww_usb_scan(add_usb, l, &why);
-
-	if (rc == -ENOMEM)
-		return rc;
-	/* Without libusb, add_left_out() says so. */
-	return rc < 0 && rc != -ENOTSUP ? add(l, "", "USB", "not looked at", why.text) : 0;
 }
 
 /* ------------------------------------------------------------------------- GPIO */
@@ -187,23 +166,23 @@ static int add_chip(struct ww_list *l, const char *name)
 	if (rc == 0)
 		snprintf(detail, sizeof(detail), "%s, %u lines", label, lines);
 	else if (rc == -EACCES || rc == -EPERM)
-		hint = UDEV_HINT;
+		hint = WW_UDEV_HINT;
 	else if (rc == -ENOTSUP)
 		hint = "built without libgpiod: install libgpiod-dev, then make";
 	else
 		hint = "does not answer as a GPIO chip";
-	return add(l, uri, "gpiochip", detail, hint);
+	return ww_list_add(l, uri, "gpiochip", detail, hint);
 }
 
 static int add_chips(struct ww_list *l)
 {
 	char **names;
 	size_t n;
-	int rc = names_of("/dev", "gpiochip", &names, &n);
+	int rc = ww_list_names("/dev", "gpiochip", &names, &n);
 
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = add_chip(l, names[i]);
-	free_names(names, n);
+	ww_list_names_free(names, n);
 	return rc;
 }
 
@@ -216,7 +195,10 @@ static int add_left_out(struct ww_list *l)
 	} parts[] = {
 		{"usb", "libusb", "libusb-1.0-0-dev", "USB devices are not listed"},
 		{"ftdi", "libftdi", "libftdi1-dev", "ftdi: does not work; ttys of FTDI chips do"},
-		{"gpio", "libgpiod", "libgpiod-dev", "gpio: does not work"},
+		{"gpio", "libgpiod", "libgpiod-dev", "gpio: and s0: do not work"},
+		{"curl", "libcurl", "libcurl4-openssl-dev", "http: does not work: no smart plugs"},
+		{"jansson", "jansson", "libjansson-dev", "smart plugs are not understood"},
+		{"nettle", "nettle", "nettle-dev", "tc66c: does not work, nor km003c:?stream"},
 	};
 	int rc = 0;
 
@@ -226,7 +208,7 @@ static int add_left_out(struct ww_list *l)
 		if (strstr(ww_features(), parts[i].feature))
 			continue;
 		snprintf(hint, sizeof(hint), "`sudo apt install %s`, then make", parts[i].package);
-		rc = add(l, "", "left out of this build", parts[i].without, hint);
+		rc = ww_list_add(l, "", "left out of this build", parts[i].without, hint);
 	}
 	return rc;
 }
@@ -237,7 +219,8 @@ int ww_list_new(struct ww_list **out, struct ww_error *err)
 
 	if (!l)
 		return ww_fail_nomem(err);
-	if (add_ttys(l) < 0 || add_usbs(l) < 0 || add_chips(l) < 0 || add_left_out(l) < 0) {
+	if (add_ttys(l) < 0 || ww_list_usb(l) < 0 || add_chips(l) < 0 || ww_list_kernel(l) < 0 ||
+	    add_left_out(l) < 0) {
 		ww_list_free(l);
 		return ww_fail_nomem(err);
 	}
@@ -254,9 +237,11 @@ void ww_list_free(struct ww_list *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		for (size_t k = 0; k < 4; k++)
 			free(l->e[i].text[k]);
+		free(l->e[i].ask);
+	}
 	free(l->e);
 	free(l);
 }
