@@ -37,6 +37,8 @@ struct emu_out {
 	void *ctx;
 	/* n bytes (one message) leave the meter at at_ns >= now; calls are in order of time. */
 	void (*send)(void *ctx, int64_t at_ns, const void *p, size_t n);
+	/* The meter closes the connection at at_ns, after what it has sent. May be NULL. */
+	void (*hangup)(void *ctx, int64_t at_ns);
 };
 
 struct emu_usb {
@@ -56,10 +58,13 @@ struct emu_model {
 	struct emu_usb usb; /* vid 0: none */
 	long baud;	    /* of its line; 0: no pace */
 	size_t state_size;
-	/* state is zeroed memory. 0, or -1: no such fault. */
+	/*
+	 * state is zeroed memory. 0, or -1: no such fault. A state that begins with a copy of
+	 * *s has its load changed there by wwemu; others are made anew when the load changes.
+	 */
 	int (*init)(void *state, const struct emu_setup *s);
 	/* The host has sent this. On EMU_HTTP: "GET /path" or "POST /path\nbody"; the answer
-	 * is sent as "200\nbody". A new connection (EMU_HTTP none) calls `opened`. */
+	 * is sent as "200\nbody". */
 	void (*host)(void *state, int64_t now_ns, const uint8_t *p, size_t n,
 		     const struct emu_out *out);
 	/* When tick() wants to be called; EMU_NEVER. May be NULL with tick. */
@@ -67,6 +72,9 @@ struct emu_model {
 	void (*tick)(void *state, int64_t now_ns, const struct emu_out *out);
 	/* What it measures at now_ns, for tests: volts, amps, watts, register in Wh. */
 	void (*truth)(const void *state, int64_t now_ns, double out[4]);
+	/* A new connection (EMU_HTTP: none). What of the last one is half done is forgotten. May
+	 * be NULL. */
+	void (*opened)(void *state, int64_t now_ns);
 };
 
 /* Every model there is; ends with NULL. */

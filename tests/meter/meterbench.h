@@ -93,7 +93,7 @@ static struct ww_meter_out mb_out(struct meterbench *b)
 /* What the driver said in this turn reaches the meter. */
 static void mb_deliver(struct meterbench *b)
 {
-	const struct emu_out out = {b, mb_emit};
+	const struct emu_out out = {.ctx = b, .send = mb_emit};
 	size_t n = b->to_meters, at = 0;
 
 	b->to_meters = 0;
@@ -158,7 +158,7 @@ static void mb_arrive(struct meterbench *b)
 static inline void mb_until(struct meterbench *b, int64_t t_ns)
 {
 	struct ww_meter_out out = mb_out(b);
-	const struct emu_out eo = {b, mb_emit};
+	const struct emu_out eo = {.ctx = b, .send = mb_emit};
 
 	for (;;) {
 		int64_t d = b->log.m->deadline(b->log.state);

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+extern const struct emu_model emu_kasa;
+
 const struct emu_model *const emu_models[] = {
+	&emu_kasa,
 	NULL,
 };
 
