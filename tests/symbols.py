@@ -24,7 +24,7 @@ PROCESS = """printf vprintf puts putchar putc fputs perror stdout stderr stdin e
 # SQLite finds it by this name when it loads the library as an extension.
 ENTRY = {"sqlite3_wakewatt_init"}
 # A child between fork and exec is a process of its own.
-CHILD = {"control": {"signal", "sigaction"}}
+CHILD = {"control": {"signal", "sigaction"}, "bus": {"sigaction"}}
 
 
 def run(*command):
