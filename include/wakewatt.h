@@ -601,7 +601,7 @@ WW_API int ww_list_new(struct ww_list **out, struct ww_error *err);
  * Ask the devices whose id many others have (serial ports behind generic chips) which
  * meter they are. Opens them one after another, sets DTR as every opening does, and
  * sends the questions of the drivers: not for a port that wakes or feeds a DUT.
- * @param for_ns  longest time for all; 0: 10 s. Blocks for as long.
+ * @param for_ns  longest time for all; 0: 30 s. Blocks for as long.
  */
 WW_API int ww_list_probe(struct ww_list *l, int64_t for_ns, struct ww_error *err);
 /** NULL past the end. */

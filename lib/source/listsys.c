@@ -83,7 +83,7 @@ static int add_supply(struct ww_list *l, const char *dir, const char *name)
 
 static int add_zone(struct ww_list *l, const char *dir, const char *name)
 {
-	char path[WW_SYSFS_PATH], file[WW_SYSFS_PATH + 16], zone[64], uri[96], hint[512] = "";
+	char path[WW_SYSFS_PATH], file[WW_SYSFS_PATH + 16], zone[64], uri[96], hint[900] = "";
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	snprintf(file, sizeof(file), "%s/energy_uj", path);
