@@ -3,10 +3,24 @@
 
 #include <string.h>
 
-extern const struct emu_model emu_kasa;
+extern const struct emu_model emu_kasa, emu_ppk2;
+
+extern const struct emu_model emu_um24c, emu_um25c, emu_um34c, emu_fnb58, emu_fnb48;
+#if WW_WITH_NETTLE
+extern const struct emu_model emu_tc66c;
+#endif
 
 const struct emu_model *const emu_models[] = {
+	&emu_um24c,
+	&emu_um25c,
+	&emu_um34c,
+#if WW_WITH_NETTLE
+	&emu_tc66c,
+#endif
+	&emu_fnb58,
+	&emu_fnb48,
 	&emu_kasa,
+	&emu_ppk2,
 	NULL,
 };
 
