@@ -10,8 +10,13 @@ extern const struct emu_model emu_um24c, emu_um25c, emu_um34c, emu_fnb58, emu_fn
 #if WW_WITH_NETTLE
 extern const struct emu_model emu_tc66c;
 #endif
+extern const struct emu_model emu_km003c, emu_wt310, emu_wt310_serial, emu_gpm8310;
 
 const struct emu_model *const emu_models[] = {
+	&emu_km003c,
+	&emu_wt310,
+	&emu_wt310_serial,
+	&emu_gpm8310,
 	&emu_um24c,
 	&emu_um25c,
 	&emu_um34c,
