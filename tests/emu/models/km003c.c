@@ -3,7 +3,7 @@
  * POWER-Z KM003C on its vendor interface: what the maker's API description and public
  * captures of firmware 1.9.9 show. Samples have the device's own millisecond count.
  */
-#include "../emu.h"
+#include "faults.h"
 
 #include <string.h>
 #ifdef WW_WITH_NETTLE
@@ -36,7 +36,7 @@ struct km003c {
 
 static bool has(const struct km003c *k, const char *fault)
 {
-	return k->s.fault && strcmp(k->s.fault, fault) == 0;
+	return emu_fault(&k->s, fault);
 }
 
 static int km_init(void *state, const struct emu_setup *s)
@@ -45,7 +45,7 @@ static int km_init(void *state, const struct emu_setup *s)
 				       0x0d, 0xff, 0x11, 0x0a, 0xff, 0xff};
 	struct km003c *k = state;
 
-	if (s->fault && *s->fault && !emu_has(FAULTS, s->fault))
+	if (emu_faults_known(s, FAULTS) < 0)
 		return -1;
 	*k = (struct km003c){.s = *s, .seed = s->seed, .on_ns = EMU_NEVER};
 	memcpy(k->hw_id, id, sizeof(id));

@@ -13,10 +13,10 @@ int scpi_init(struct scpi *m, const struct emu_setup *s, const struct scpi_kind 
 {
 	static const char *const items[] = {"U", "I", "P", "S", "FU", "LAMB", "Q", "FI"};
 
-	if (s->fault && *s->fault && !emu_has(SCPI_FAULTS, s->fault))
+	if (emu_faults_known(s, SCPI_FAULTS) < 0)
 		return -1;
-	*m = (struct scpi){.kind = kind,
-			   .s = *s,
+	*m = (struct scpi){.s = *s,
+			   .kind = kind,
 			   .seed = s->seed,
 			   .head = true,
 			   .verb = true,

@@ -3,7 +3,7 @@
 #ifndef SCPI_H
 #define SCPI_H
 
-#include "../emu.h"
+#include "faults.h"
 
 #define SCPI_ITEMS 16
 #define SCPI_LINE  1024
@@ -24,8 +24,8 @@ struct scpi_kind {
 };
 
 struct scpi {
+	struct emu_setup s; /* first */
 	const struct scpi_kind *kind;
-	struct emu_setup s;
 	uint32_t seed;
 	bool on, head, verb, as_float, filter, dead;
 	int64_t on_ns; /* switched on */

@@ -33,7 +33,7 @@ static const struct {
 
 bool scpi_has(const struct scpi *m, const char *fault)
 {
-	return m->s.fault && strcmp(m->s.fault, fault) == 0;
+	return emu_fault(&m->s, fault);
 }
 
 int scpi_function(const char *name)
