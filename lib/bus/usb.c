@@ -4,7 +4,6 @@
 #include "bus/sysfs.h"
 
 #include <dirent.h>
-#include <glob.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,30 +29,62 @@ bool ww_usb_driver(const char *name, int interface, char *out, size_t n)
 	return ww_sysfs_link(dir, "driver", out, n);
 }
 
+/* dir/class_name/X, or the same in a folder further down. */
+static bool node_below(const char *dir, const char *class_name, int depth, char *out, size_t n)
+{
+	char path[WW_SYSFS_PATH + 280];
+	struct dirent *e;
+	bool found = false;
+	DIR *d = opendir(dir);
+
+	while (d && !found && (e = readdir(d))) {
+		struct dirent *inner;
+		DIR *c;
+
+		/* A folder, and no link that leads up again. */
+		if (e->d_name[0] == '.' || e->d_type == DT_LNK || e->d_type == DT_REG)
+			continue;
+		snprintf(path, sizeof(path), "%.320s/%.255s", dir, e->d_name);
+		if (strcmp(e->d_name, class_name) != 0) {
+			found = depth > 0 && node_below(path, class_name, depth - 1, out, n);
+			continue;
+		}
+		c = opendir(path);
+		while (c && !found && (inner = readdir(c))) {
+			found = inner->d_name[0] != '.';
+			if (found)
+				snprintf(out, n, "/dev/%.64s", inner->d_name);
+		}
+		if (c)
+			closedir(c);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 bool ww_usb_node(const char *name, int interface, const char *class_name, char *out, size_t n)
 {
-	/* A class's folder is the interface's own, or one further down (hid, usb-serial). */
-	static const char *const depth[] = {"", "/*", "/*/*"};
-	char iface[224], pattern[320], tail[64];
+	char dir[sizeof(DEVICES) + 80], iface[WW_SYSFS_PATH], tail[16];
+	struct dirent *e;
 	bool found = false;
+	DIR *d;
 
-	if (interface < 0)
-		snprintf(iface, sizeof(iface), DEVICES "/%.64s/%.64s:*", name, name);
-	else
-		snprintf(iface, sizeof(iface), DEVICES "/%.64s/%.64s:*.%d", name, name, interface);
-	for (size_t i = 0; i < WW_COUNTOF(depth) && !found; i++) {
-		glob_t g = {0};
+	snprintf(dir, sizeof(dir), DEVICES "/%.64s", name);
+	snprintf(tail, sizeof(tail), ".%d", interface);
+	d = opendir(dir);
+	while (d && !found && (e = readdir(d))) {
+		const char *colon = strchr(e->d_name, ':');
+		const char *dot = strrchr(e->d_name, '.');
 
-		snprintf(tail, sizeof(tail), "%s/%.20s/*", depth[i], class_name);
-		snprintf(pattern, sizeof(pattern), "%s%s", iface, tail);
-		if (glob(pattern, 0, NULL, &g) == 0) {
-			const char *last = strrchr(g.gl_pathv[0], '/');
-
-			snprintf(out, n, "/dev/%.64s", last + 1);
-			found = true;
-		}
-		globfree(&g);
+		if (!colon || (interface >= 0 && (!dot || strcmp(dot, tail) != 0)))
+			continue;
+		snprintf(iface, sizeof(iface), "%.120s/%.190s", dir, e->d_name);
+		/* A class's folder is the interface's own, or below a hid or usb-serial device. */
+		found = node_below(iface, class_name, 1, out, n);
 	}
+	if (d)
+		closedir(d);
 	return found;
 }
 
@@ -87,18 +118,39 @@ static bool look(const char *name, struct ww_usb_device *u)
 	return true;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strverscmp(((const struct ww_usb_device *)a)->name,
+			  ((const struct ww_usb_device *)b)->name);
+}
+
 int ww_usb_scan(ww_usb_fn fn, void *ctx)
 {
-	struct dirent **list = NULL;
-	int n = scandir(DEVICES, &list, NULL, versionsort), rc = 0;
+	struct ww_usb_device *list = NULL;
+	size_t n = 0, cap = 0;
+	struct dirent *e;
+	int rc = 0;
+	DIR *d = opendir(DEVICES);
 
-	for (int i = 0; i < n; i++) {
-		struct ww_usb_device u;
+	while (d && rc == 0 && (e = readdir(d))) {
+		if (n == cap) {
+			struct ww_usb_device *more = realloc(list, (cap + 16) * sizeof(*more));
 
-		if (rc >= 0 && list[i]->d_name[0] != '.' && look(list[i]->d_name, &u))
-			rc = fn(ctx, &u);
-		free(list[i]);
+			if (!more) {
+				rc = -ENOMEM;
+				break;
+			}
+			list = more;
+			cap += 16;
+		}
+		n += e->d_name[0] != '.' && look(e->d_name, &list[n]);
 	}
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(list, n, sizeof(*list), by_name);
+	for (size_t i = 0; i < n && rc >= 0; i++)
+		rc = fn(ctx, &list[i]);
 	free(list);
 	return rc < 0 ? rc : 0;
 }

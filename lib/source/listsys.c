@@ -4,20 +4,22 @@
 #include "bus/sysfs.h"
 #include "meter/meter.h"
 
-#include <fcntl.h>
-#include <glob.h>
+#include <dirent.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <unistd.h>
 
+/* Has the folder a file of this pattern? */
 static bool holds(const char *dir, const char *pattern)
 {
-	char path[WW_SYSFS_PATH + 64];
-	glob_t g = {0};
-	bool any;
+	struct dirent *e;
+	bool any = false;
+	DIR *d = opendir(dir);
 
-	snprintf(path, sizeof(path), "%s/%s", dir, pattern);
-	any = glob(path, 0, NULL, &g) == 0;
-	globfree(&g);
+	while (d && !any && (e = readdir(d)))
+		any = fnmatch(pattern, e->d_name, 0) == 0;
+	if (d)
+		closedir(d);
 	return any;
 }
 
