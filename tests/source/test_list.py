@@ -16,10 +16,11 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(ROOT, "build")))
 PWRLOG = os.path.join(BUILD, "bin", "pwrlog")
 BED = os.path.join(ROOT, "tests", "data", "ftdi.umockdev")
+KERNEL = os.path.join(ROOT, "tests", "data", "kernel-meters.umockdev")
 
 
-def listed(*args, bed=True):
-    mock = ["umockdev-run", "-d", BED, "--"] if bed else []
+def listed(*args, bed=BED):
+    mock = ["umockdev-run", "-d", bed, "--"] if bed else []
     p = subprocess.run(mock + [PWRLOG, "list", *args], capture_output=True, timeout=30, check=True)
     return p.stdout.decode()
 
@@ -37,12 +38,20 @@ class List(unittest.TestCase):
         self.assertEqual(tty["what"], "serial port (ftdi_sio)")
         self.assertEqual(tty["detail"], "FTDI FT232R USB UART, serial A7005IDU")
         self.assertEqual(tty["hint"], "")
-        if "usb" in json.loads(listed("--json"))["features"].split():
-            chip = found["ftdi:?serial=A7005IDU"]
-            self.assertEqual(chip["what"], "FTDI chip 0403:6001")
+        chip = found["ftdi:?serial=A7005IDU"]
+        self.assertEqual(chip["what"], "FTDI chip 0403:6001")
 
     def test_hubs_are_not_listed(self):
         self.assertNotIn("1d6b:0002", listed())
+
+    def test_meters_that_the_kernel_has(self):
+        found = {f["uri"]: f["what"] for f in json.loads(listed("--json", bed=KERNEL))["found"]}
+        self.assertEqual(found["hwmon:hwmon4"], "hwmon (ina226)")
+        self.assertEqual(found["battery:BAT0"], "battery")
+        self.assertEqual(found["rapl:intel-rapl:0"], "energy counter of the processor")
+        # Neither temperatures nor the mains adapter are meters.
+        self.assertNotIn("hwmon:hwmon5", found)
+        self.assertNotIn("battery:AC", found)
 
     def test_text_names_what_json_names(self):
         text = listed()
@@ -50,7 +59,7 @@ class List(unittest.TestCase):
             self.assertIn(f["what"], text)
 
     def test_document(self):
-        doc = json.loads(listed("--json", bed=False))
+        doc = json.loads(listed("--json", bed=None))
         self.assertEqual(list(doc)[0], "schema")
         self.assertEqual(doc["schema"], "wakewatt/list/1")
         self.assertEqual(list(doc)[-1], "notes")
