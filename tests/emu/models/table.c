@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-extern const struct emu_model emu_kasa, emu_ppk2;
+extern const struct emu_model emu_kasa, emu_ppk2, emu_tasmota, emu_shelly;
 extern const struct emu_model emu_pzem004t, emu_sdm120, emu_sdm230;
 
 extern const struct emu_model emu_um24c, emu_um25c, emu_um34c, emu_fnb58, emu_fnb48;
@@ -26,6 +26,8 @@ const struct emu_model *const emu_models[] = {
 	&emu_fnb58,
 	&emu_fnb48,
 	&emu_kasa,
+	&emu_tasmota,
+	&emu_shelly,
 	&emu_ppk2,
 	&emu_pzem004t,
 	&emu_sdm120,
