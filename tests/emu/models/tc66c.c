@@ -55,8 +55,10 @@ static void see(struct tc66 *t, int64_t now)
 	}
 	t->seen = true;
 	while (t->next <= now) {
-		if (!emu_fault(&t->s, "freeze"))
+		if (!emu_fault(&t->s, "freeze")) {
+			t->s.wh = emu_energy(&t->s, t->latched, t->next);
 			t->latched = t->next;
+		}
 		t->next += pace(t);
 	}
 }
@@ -76,7 +78,7 @@ static uint16_t crc(const uint8_t *p, size_t n)
 static void fill(const struct tc66 *t, uint8_t *p)
 {
 	double a = emu_amps(&t->s, t->latched), w = emu_watts(&t->s, t->latched);
-	double wh = emu_energy(&t->s, t->born, t->latched);
+	double wh = t->s.wh;
 
 	memset(p, 0, ANSWER);
 	memcpy(p, "pac1", 4);
@@ -223,7 +225,7 @@ static void truth(const void *state, int64_t now, double out[4])
 	out[0] = t->s.volts;
 	out[1] = emu_amps(&t->s, then.latched);
 	out[2] = emu_watts(&t->s, then.latched);
-	out[3] = t->seen ? emu_energy(&t->s, t->born, then.latched) : t->s.wh;
+	out[3] = then.s.wh;
 }
 
 extern const struct emu_model emu_tc66c;

@@ -59,8 +59,12 @@ static void see(struct um *u, int64_t now)
 		u->due = emu_fault(&u->s, "babble") ? now + 10 * EMU_MS : EMU_NEVER;
 	}
 	u->seen = true;
-	if (!emu_fault(&u->s, "freeze"))
-		u->latched += (now - u->latched) / REFRESH * REFRESH;
+	if (!emu_fault(&u->s, "freeze")) {
+		int64_t then = u->latched;
+
+		u->latched += (now - then) / REFRESH * REFRESH;
+		u->s.wh = emu_energy(&u->s, then, u->latched);
+	}
 }
 
 /* No checksum at all but on the UM34C, and that over 32 odd bytes only. */
@@ -85,7 +89,7 @@ static void fill(const struct um *u, uint8_t *p)
 {
 	static const uint16_t model[] = {0x0963, 0x09c9, 0x0d4c};
 	double a = emu_amps(&u->s, u->latched), w = emu_watts(&u->s, u->latched);
-	double wh = emu_energy(&u->s, u->born, u->latched);
+	double wh = u->s.wh;
 	uint64_t mwh = emu_code(wh, 1e-3, UINT32_MAX);
 	uint64_t mah = emu_code(u->s.volts > 0 ? wh / u->s.volts : 0, 1e-3, UINT32_MAX);
 	bool fine = u->kind == UM25C;
@@ -200,7 +204,7 @@ static void truth(const void *state, int64_t now, double out[4])
 	out[0] = u->s.volts;
 	out[1] = emu_amps(&u->s, t);
 	out[2] = emu_watts(&u->s, t);
-	out[3] = u->seen ? emu_energy(&u->s, u->born, t) : u->s.wh;
+	out[3] = emu_energy(&u->s, u->latched, t);
 }
 
 #define UM(variable, text, begin)                                                                  \
