@@ -30,7 +30,7 @@ static void unescape(char *s)
 	*w = '\0';
 }
 
-static int parse_options(const char *whole, char *q, struct ww_uri *out, struct ww_error *err)
+static int parse_options(const char *place, char *q, struct ww_uri *out, struct ww_error *err)
 {
 	while (q && *q) {
 		char *next = strchr(q, '&'), *eq;
@@ -39,7 +39,7 @@ static int parse_options(const char *whole, char *q, struct ww_uri *out, struct 
 			*next++ = '\0';
 		if (*q) {
 			if (out->options == WW_URI_OPTIONS)
-				return ww_fail(err, -EINVAL, "%s: more than %d options", whole,
+				return ww_fail(err, -EINVAL, "%s: more than %d options", place,
 					       WW_URI_OPTIONS);
 			eq = strchr(q, '=');
 			if (eq)
@@ -79,7 +79,7 @@ int ww_uri_parse(const char *text, struct ww_uri *out, struct ww_error *err)
 	rest = strchr(rest, '?');
 	if (rest)
 		*rest++ = '\0';
-	rc = parse_options(text, rest, out, err);
+	rc = parse_options(out->place, rest, out, err);
 	unescape((char *)(uintptr_t)out->place);
 	if (rc < 0)
 		ww_uri_free(out);
@@ -174,7 +174,10 @@ int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error
 			return ww_fail(err, -EINVAL, "%s: unknown option %s (known: %s)", label(u),
 				       key, known);
 		for (size_t k = 0; k < i && u->option[i].single; k++)
-			if (strcmp(u->option[k].key, key) == 0)
+			if (strcmp(u->option[k].key, key) == 0 && ww_uri_is_secret(key))
+				return ww_fail(err, -EINVAL, "%s: option %s is given twice",
+					       label(u), key);
+			else if (strcmp(u->option[k].key, key) == 0)
 				return ww_fail(err, -EINVAL,
 					       "%s: option %s is given twice: %s=%s and %s=%s",
 					       label(u), key, key, u->option[k].value, key,

@@ -38,4 +38,12 @@ int ww_uri_dur(struct ww_uri *u, const char *key, int64_t *ns, struct ww_error *
 /* -EINVAL naming the first option that nobody used, or that has two values for one. */
 int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error *err);
 
+/*
+ * A copy without what only the device may know (the values of user=, password= and
+ * token=, a login before a host); freed by the caller, NULL: no memory. command: the
+ * text is a command line, whose arguments end at their quotes.
+ */
+char *ww_uri_hide(const char *text, bool command);
+bool ww_uri_is_secret(const char *key);
+
 #endif

@@ -113,6 +113,7 @@ struct ww_track {
 	uint16_t index;		    /* source number in the ring */
 	uint16_t raw_index;	    /* of its raw bytes, 0xffff none yet */
 	char *uri;
+	char *shown; /* the same without passwords */
 	char *name;
 	char *label; /* name as stored */
 	struct ww_source *source;

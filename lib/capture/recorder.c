@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/capture.h"
+#include "base/uri.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -13,6 +14,16 @@
 static char *dup_or_null(const char *s, bool *bad)
 {
 	char *p = s ? strdup(s) : NULL;
+
+	if (s && !p)
+		*bad = true;
+	return p;
+}
+
+/* The command line goes into the trace, passwords of devices do not. */
+static char *hidden_or_null(const char *s, bool *bad)
+{
+	char *p = s ? ww_uri_hide(s, true) : NULL;
 
 	if (s && !p)
 		*bad = true;
@@ -38,7 +49,7 @@ int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww
 	r->late_max = r->late_p99 = -1;
 	r->path = dup_or_null(WW_OPT(opt, path, NULL), &bad);
 	r->program = dup_or_null(WW_OPT(opt, program, NULL), &bad);
-	r->command = dup_or_null(WW_OPT(opt, command, NULL), &bad);
+	r->command = hidden_or_null(WW_OPT(opt, command, NULL), &bad);
 	r->opt = (struct ww_recorder_options){.size = sizeof(r->opt),
 					      .path = r->path,
 					      .program = r->program,
@@ -78,9 +89,9 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 	int rc;
 
 	if (r->started)
-		return ww_fail(err, -EBUSY, "%s: sources are added before the start", uri);
+		return ww_fail(err, -EBUSY, "sources are added before the start");
 	if (r->tracks == WW_COUNTOF(r->track))
-		return ww_fail(err, -E2BIG, "%s: more than %zu sources", uri, WW_COUNTOF(r->track));
+		return ww_fail(err, -E2BIG, "more than %zu sources", WW_COUNTOF(r->track));
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return ww_fail_nomem(err);
@@ -89,6 +100,8 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 	t->raw_index = WW_SOURCE_NONE;
 	t->out_from = WW_TIME_MIN;
 	t->uri = dup_or_null(uri, &bad);
+	t->shown = ww_uri_hide(uri, false);
+	bad |= !t->shown;
 	t->name = dup_or_null(name, &bad);
 	rc = bad ? ww_fail_nomem(err) : ww_track_open(t, err);
 	if (rc < 0) {
@@ -266,7 +279,7 @@ int ww_recorder_type(struct ww_recorder *r, uint32_t source, double value, const
 	t = r->track[source - 1];
 	if (!t->source || !t->source->ops->type)
 		return ww_fail(err, -EOPNOTSUPP, "%s: readings are typed into manual: sources only",
-			       t->uri);
+			       t->shown);
 	now.lo_ns = now.hi_ns = ww_loop_now(r->loop);
 	return t->source->ops->type(t->source, now, value, label ? label : "", err);
 }

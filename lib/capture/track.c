@@ -287,12 +287,12 @@ static int on_describe(void *ctx, const struct ww_source_info *info,
 		ww_desc_free(mine);
 		ww_desc_free(theirs);
 		return ww_fail(err, -EPROTO, "%s: came back with %zu channels instead of %zu",
-			       t->uri, n, t->desc->channels);
+			       t->shown, n, t->desc->channels);
 	}
 	ww_desc_free(t->desc);
 	t->desc = mine;
 	if (put_desc(t->rec, t->index, theirs) < 0)
-		return ww_fail(err, -ENOBUFS, "%s: queue full", t->uri);
+		return ww_fail(err, -ENOBUFS, "%s: queue full", t->shown);
 	return 0;
 nomem:
 	ww_desc_free(mine);
@@ -410,6 +410,7 @@ void ww_track_free(struct ww_track *t)
 	ww_desc_free(t->desc);
 	free(t->code);
 	free(t->uri);
+	free(t->shown);
 	free(t->name);
 	free(t->label);
 	free(t);

@@ -61,18 +61,24 @@ static int unknown(const struct ww_uri *uri, struct ww_error *err)
 	return -EINVAL;
 }
 
-int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
+int ww_source_open(const struct ww_source_setup *asked, struct ww_source **out,
 		   struct ww_error *err)
 {
+	struct ww_source_setup shown = *asked, *setup = &shown;
+	char *hidden = ww_uri_hide(asked->uri, false);
 	struct ww_uri uri;
 	struct ww_driver d;
 	const char *name;
 	int rc;
 
 	*out = NULL;
-	rc = ww_uri_parse(setup->uri, &uri, err);
-	if (rc < 0)
+	rc = hidden ? ww_uri_parse(asked->uri, &uri, err) : ww_fail_nomem(err);
+	if (rc < 0) {
+		free(hidden);
 		return rc;
+	}
+	/* What a source says of itself goes into traces: it never sees the password there. */
+	shown.uri = hidden;
 	/* Any source may be given a role for the analyses, which read it in the stored URI. */
 	ww_uri_get(&uri, "role", "");
 	/* A bare path is a serial line. */
@@ -88,5 +94,6 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 		}
 	}
 	ww_uri_free(&uri);
+	free(hidden);
 	return rc;
 }

@@ -168,13 +168,47 @@ static void test_durations(void **state)
 	}
 }
 
+static void test_hidden(void **state)
+{
+	static const struct {
+		const char *text, *uri, *command;
+	} row[] = {
+		{"tasmota:http://plug?user=admin&password=se'cr et&channel=2",
+		 "tasmota:http://plug?user=***&password=***&channel=2",
+		 "tasmota:http://plug?user=***&password=***'cr et&channel=2"},
+		{"pwrlog record 'x:http://p?password=a'\\''b c&token=t' -o f",
+		 "pwrlog record 'x:http://p?password=***&token=***",
+		 "pwrlog record 'x:http://p?password=***&token=***' -o f"},
+		{"shelly:http://admin:pw@10.0.0.7/x?a=b@c", "shelly:http://***@10.0.0.7/x?a=b@c",
+		 "shelly:http://***@10.0.0.7/x?a=b@c"},
+		{"x:?Password=", "x:?Password=***", "x:?Password=***"},
+		{"x:?passwords=1&users=2&mypassword=3", "x:?passwords=1&users=2&mypassword=3",
+		 "x:?passwords=1&users=2&mypassword=3"},
+		{"password=1", "password=1", "password=1"},
+		{"", "", ""},
+		{"http://", "http://", "http://"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WW_COUNTOF(row); i++) {
+		char *uri = ww_uri_hide(row[i].text, false);
+		char *command = ww_uri_hide(row[i].text, true);
+
+		assert_string_equal(uri, row[i].uri);
+		assert_string_equal(command, row[i].command);
+		free(uri);
+		free(command);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts),
 					   cmocka_unit_test(test_options),
 					   cmocka_unit_test(test_wrong_options),
 					   cmocka_unit_test(test_wrong),
-					   cmocka_unit_test(test_durations)};
+					   cmocka_unit_test(test_durations),
+					   cmocka_unit_test(test_hidden)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
