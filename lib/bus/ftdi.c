@@ -17,6 +17,7 @@
 #include <libusb.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 #define TRANSFERS   8
 #define PACKET_MAX  512
@@ -76,12 +77,27 @@ static void submit(struct ftdi *f, struct xfer *x)
 		ww_port_lost(f->p, -EIO, "USB: %s", libusb_error_name(rc));
 }
 
+/*
+ * The inputs as the chip saw them when it made the packet: that was after it made the one
+ * before, whose own way here took no longer than delay_max.
+ */
+static void take_lines(struct ftdi *f, int64_t done_ns, uint8_t modem)
+{
+	int now = (modem & 0x10 ? TIOCM_CTS : 0) | (modem & 0x20 ? TIOCM_DSR : 0) |
+		  (modem & 0x40 ? TIOCM_RI : 0) | (modem & 0x80 ? TIOCM_CD : 0);
+	struct ww_interval t = {f->packet_ns - f->p->transport.delay_max_ns, done_ns};
+
+	ww_port_lines(f->p, t, now);
+}
+
 static void take_packet(struct ftdi *f, struct xfer *x)
 {
 	struct ww_interval iv = {f->p->empty_ns, x->done_ns};
 	struct ww_ftdi_status st;
 	size_t n = ww_ftdi_strip(x->buf, (size_t)x->t->actual_length, f->c->max_packet_size, &st);
 
+	if (st.packets && f->p->ev.modem)
+		take_lines(f, x->done_ns, st.modem);
 	f->packet_ns = x->done_ns;
 	if (st.line & WW_FTDI_OVERRUN)
 		ww_port_trouble(f->p, iv, -1, "overrun: the chip lost bytes");
@@ -340,6 +356,17 @@ static int set_chip(struct ftdi *f, struct ww_error *err)
 	return 0;
 }
 
+static int first_lines(struct ftdi *f, struct ww_error *err)
+{
+	unsigned short status = 0;
+
+	if (ftdi_poll_modem_status(f->c, &status) < 0)
+		return chip_failed(f, "modem lines", err);
+	take_lines(f, f->packet_ns, (uint8_t)status);
+	ww_port_lines_setting(f->p);
+	return 0;
+}
+
 int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, int64_t baud,
 		 struct ww_error *err)
 {
@@ -375,6 +402,11 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 	p->empty_ns = f->packet_ns = ww_loop_now(p->loop);
 	if (ftdi_tciflush(f->c) < 0)
 		return chip_failed(f, "purge", err);
+	if (p->ev.modem) {
+		rc = first_lines(f, err);
+		if (rc < 0)
+			return rc;
+	}
 	p->mute = true; /* lost() in here becomes our own error */
 	for (size_t i = 0; i < TRANSFERS && ww_port_alive(p); i++)
 		submit(f, &f->x[i]);

@@ -306,7 +306,8 @@ static int open_message_kind(struct ww_port *p, const char *place, struct ww_uri
 		{"usbtmc", 0, ww_tmc_open},	 {"/dev/usbtmc", 0, ww_tmc_open},
 		{"http:", 0, ww_http_open},	 {"https:", 0, ww_http_open},
 		{"files:", 6, ww_files_open},	 {"iio:", 4, ww_iio_open},
-		{"edges:", 6, ww_edges_open},
+		{"edges:", 6, ww_edges_open},	 {"gpio:", 5, ww_edges_open},
+		{"modem:", 6, ww_modem_open},	 {"ftdipin:", 8, ww_ftdipin_open},
 	};
 
 	for (size_t i = 0; i < WW_COUNTOF(kinds); i++)
@@ -364,6 +365,8 @@ int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, stru
 	p->transport.name = "";
 	p->transport.settings = "";
 	p->events = EPOLLIN;
+	p->level = p->lines = -1;
+	p->tick_ns = WW_PORT_TICK_NS;
 	p->place = strdup(s->place);
 	if (!p->place)
 		ww_fail_nomem(&why);
@@ -374,7 +377,7 @@ int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, stru
 		return ww_fail(err, rc, "%s", why.text);
 	}
 	p->second_ns = ww_loop_now(p->loop) + WW_NS_PER_S;
-	ww_timer_set(p->tick, ww_loop_now(p->loop) + WW_PORT_TICK_NS, WW_PORT_TICK_NS);
+	ww_timer_set(p->tick, ww_loop_now(p->loop) + p->tick_ns, p->tick_ns);
 	*out = p;
 	return 0;
 }
@@ -399,6 +402,16 @@ int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
 	if (!ww_port_alive(p) || !p->ops->modem)
 		return ww_fail(err, -ENOTSUP, "%s: has no modem lines", p->place);
 	return p->ops->modem(p, set, clear, err);
+}
+
+const char *ww_port_model(const struct ww_port *p)
+{
+	return p->model;
+}
+
+int ww_port_level(const struct ww_port *p)
+{
+	return p->level;
 }
 
 const struct ww_transport *ww_port_transport(const struct ww_port *p)

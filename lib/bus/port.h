@@ -69,7 +69,8 @@ struct ww_port_setup {
  * "http://host[:port]", "https://host[:port]" (options user=, password=)
  * "files:/sys/class/hwmon/hwmon3" a folder
  * "iio:device0", "iio:/sys/bus/iio/devices/iio:device0"
- * "edges:gpiochip0/17" (options of a gpio source)
+ * "edges:gpiochip0/17", "gpio:gpiochip0/17" (options of a gpio source)
+ * "modem:/dev/ttyUSB0", "modem:ftdi:" (line=) and "ftdipin:" (pin=): edges too
  * and of bytes: those of ww_port_open(), and "tty:" alone: the tty of setup.usb.
  */
 int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, struct ww_error *err);
@@ -90,8 +91,14 @@ int ww_port_write(struct ww_port *p, const void *data, size_t n, struct ww_error
 void ww_port_flush(struct ww_port *p);
 /* What a folder of files holds, for ww_meter_ops.look; NULL for other ports. Lent. */
 const char *ww_port_listing(const struct ww_port *p, size_t *n);
+/* What the device is, for people ("gpiochip0 17 \"WAKE\" (bench)"); "" unknown. Lent. */
+const char *ww_port_model(const struct ww_port *p);
+/* Level of a line at the opening, 0 or 1; -1 unknown. */
+int ww_port_level(const struct ww_port *p);
 /* Set DTR or RTS (TIOCM_DTR, TIOCM_RTS); -ENOTSUP where there are none. */
 int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err);
+/* TIOCM_ bit of "cts", "dsr", "ri", "dcd"; 0: no such input. */
+int ww_modem_bit(const char *name);
 const struct ww_transport *ww_port_transport(const struct ww_port *p);
 /* Worst lateness of the 1 ms timer: max and 99th percentile, ns; -1 if none ran. */
 void ww_port_lateness(const struct ww_port *p, int64_t *max_ns, int64_t *p99_ns);

@@ -6,6 +6,8 @@
 #include "bus/port.h"
 #include "base/str.h"
 
+struct ww_tty_info;
+
 #define WW_PORT_TICK_NS WW_NS_PER_MS
 #define WW_PORT_QUEUE	65536
 /* Buckets of lateness: four to each power of two of nanoseconds. */
@@ -47,7 +49,11 @@ struct ww_port {
 	struct ww_transport transport;
 	struct ww_str settings;
 	char *place;
-	int fd; /* -1: none */
+	char model[128]; /* what the device is, for people; "" unknown */
+	int level;	 /* of a line, at the opening; -1 unknown */
+	int lines;	 /* modem inputs (TIOCM_) as last seen; -1 not looked at */
+	int64_t tick_ns; /* WW_PORT_TICK_NS, unless the kind has no need to look so often */
+	int fd;		 /* -1: none */
 	struct ww_watch *watch;
 	struct ww_timer *tick;
 	/* Clock before the last read that found nothing: no later byte is older. */
@@ -72,6 +78,15 @@ void ww_port_empty(struct ww_port *p, int64_t before_ns);
 void ww_port_message(struct ww_port *p, struct ww_interval t, const uint8_t *data, size_t n);
 void ww_port_lost(struct ww_port *p, int code, const char *fmt, ...) WW_PRINTF(3, 4);
 void ww_port_trouble(struct ww_port *p, struct ww_interval t, int64_t lost, const char *text);
+/*
+ * So many edges of a modem input in t: it has the level it had, or the other one. A look
+ * that comes late finds several; where they lie between themselves nobody knows.
+ */
+void ww_port_line_edges(struct ww_port *p, struct ww_interval t, int bit, unsigned edges);
+/* The inputs are so now; those that differ from p->lines have one edge in t. */
+void ww_port_lines(struct ww_port *p, struct ww_interval t, int now);
+/* Adds "cts=1 dsr=0 ..." to the settings: the inputs at the opening. */
+void ww_port_lines_setting(struct ww_port *p);
 /* Adds "key=value" to the settings. */
 void ww_port_setting(struct ww_port *p, const char *fmt, ...) WW_PRINTF(2, 3);
 /* False after lost() or close(). */
@@ -109,6 +124,16 @@ int ww_files_open(struct ww_port *p, const char *folder, struct ww_uri *options,
 int ww_iio_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
 int ww_edges_open(struct ww_port *p, const char *place, struct ww_uri *options,
 		  struct ww_error *err);
+int ww_modem_open(struct ww_port *p, const char *place, struct ww_uri *options,
+		  struct ww_error *err);
+int ww_ftdipin_open(struct ww_port *p, const char *place, struct ww_uri *options,
+		    struct ww_error *err);
+
+/* ttylines.c: modem inputs of the kernel's serial ports, looked at each tick. */
+struct ww_tty_lines;
+int ww_tty_lines_open(struct ww_port *p, const struct ww_tty_info *info, struct ww_tty_lines **out,
+		      struct ww_error *err);
+void ww_tty_lines_look(struct ww_port *p, struct ww_tty_lines *l);
 
 /* How characters are framed on the line. */
 struct ww_line {

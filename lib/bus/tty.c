@@ -16,6 +16,7 @@ struct tty {
 	struct ww_tty_info info;
 	struct ww_line line;
 	struct ww_termios *saved;
+	struct ww_tty_lines *lines; /* NULL: nobody wants them */
 	bool exclusive;
 	bool lowlat_set;      /* we set ASYNC_LOW_LATENCY */
 	char old_latency[16]; /* of latency_timer, "" untouched */
@@ -283,12 +284,22 @@ static void tty_close(struct ww_port *p)
 		p->fd = -1;
 	}
 	free(t->saved);
+	free(t->lines);
 	free(t);
 	p->impl = NULL;
 }
 
+static void tty_pump(struct ww_port *p)
+{
+	struct tty *t = p->impl;
+
+	ww_port_fd_pump(p);
+	if (t->lines && ww_port_alive(p))
+		ww_tty_lines_look(p, t->lines);
+}
+
 static const struct ww_port_ops tty_ops = {
-	.pump = ww_port_fd_pump,
+	.pump = tty_pump,
 	.send = ww_port_fd_send,
 	.second = tty_second,
 	.close = tty_close,
@@ -334,6 +345,11 @@ int ww_tty_open(struct ww_port *p, const char *path, struct ww_uri *options, int
 		set_low_latency(p);
 	}
 	set_model(p);
+	if (p->ev.modem) {
+		rc = ww_tty_lines_open(p, &t->info, &t->lines, err);
+		if (rc < 0)
+			return rc;
+	}
 	purge(p);
 	if (p->dead)
 		return ww_fail(err, -EIO, "%s: hung up by the other side", path);

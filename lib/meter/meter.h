@@ -20,7 +20,8 @@
  * WW_BUS_IIO    as WW_BUS_FILES, each answer begins with 'T'; "buffer=64" as a line of
  *               its own opens /dev/iio:deviceN with that length (buffer=0 closes it),
  *               whose scans then come as messages 'B' + whole scans.
- * WW_BUS_EDGES  one byte an edge: '0' or '1', the level after it; t is the edge's.
+ * WW_BUS_EDGES  one byte an edge: '0' or '1', the level after it; t is the edge's. 'x'
+ *               where edges were lost.
  *
  * t of a message: from the moment before it can have arrived (files: before the first
  * was read; http: when the request was sent) to the moment when it had.

@@ -8,11 +8,12 @@ static const struct {
 	const char *prefix;
 	uint32_t bus;
 } beginnings[] = {
-	{"usb:", WW_BUS_USB},	  {"hid:", WW_BUS_HID},	       {"/dev/hidraw", WW_BUS_HID},
-	{"usbtmc", WW_BUS_TMC},	  {"/dev/usbtmc", WW_BUS_TMC}, {"http:", WW_BUS_HTTP},
-	{"https:", WW_BUS_HTTP},  {"files:", WW_BUS_FILES},    {"iio:", WW_BUS_IIO},
-	{"edges:", WW_BUS_EDGES}, {"tty:", WW_BUS_STREAM},     {"ftdi:", WW_BUS_STREAM},
-	{"unix:", WW_BUS_STREAM}, {"tcp:", WW_BUS_STREAM},     {"/dev/", WW_BUS_STREAM},
+	{"usb:", WW_BUS_USB},	    {"hid:", WW_BUS_HID},	 {"/dev/hidraw", WW_BUS_HID},
+	{"usbtmc", WW_BUS_TMC},	    {"/dev/usbtmc", WW_BUS_TMC}, {"http:", WW_BUS_HTTP},
+	{"https:", WW_BUS_HTTP},    {"files:", WW_BUS_FILES},	 {"iio:", WW_BUS_IIO},
+	{"edges:", WW_BUS_EDGES},   {"gpio:", WW_BUS_EDGES},	 {"modem:", WW_BUS_EDGES},
+	{"ftdipin:", WW_BUS_EDGES}, {"tty:", WW_BUS_STREAM},	 {"ftdi:", WW_BUS_STREAM},
+	{"unix:", WW_BUS_STREAM},   {"tcp:", WW_BUS_STREAM},	 {"/dev/", WW_BUS_STREAM},
 };
 
 static uint32_t mask_of(const struct ww_meter_desc *d)

@@ -104,7 +104,8 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 
 /* The sources of this layer; table.c joins them and the meters into one list. */
 extern const struct ww_driver ww_source_serial_tty, ww_source_serial_unix, ww_source_serial_tcp,
-	ww_source_serial_ftdi, ww_source_gpio, ww_source_sim, ww_source_replay, ww_source_manual;
+	ww_source_serial_ftdi, ww_source_gpio, ww_source_modem, ww_source_ftdipin, ww_source_sim,
+	ww_source_replay, ww_source_manual;
 /* Open a meter of lib/meter; the driver's name is in the URI. */
 int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri,
 			 struct ww_source **out, struct ww_error *err);

@@ -5,8 +5,9 @@
 
 static const struct ww_driver *const drivers[] = {
 	&ww_source_serial_tty,	&ww_source_serial_unix, &ww_source_serial_tcp,
-	&ww_source_serial_ftdi, &ww_source_gpio,	&ww_source_sim,
-	&ww_source_replay,	&ww_source_manual,
+	&ww_source_serial_ftdi, &ww_source_gpio,	&ww_source_modem,
+	&ww_source_ftdipin,	&ww_source_sim,		&ww_source_replay,
+	&ww_source_manual,
 };
 
 /* i-th driver (sources, then meters); false past the end. */
