@@ -262,6 +262,34 @@ static void drain_transfers(struct ftdi *f)
 			libusb_free_transfer(f->x[i].t);
 }
 
+/* The chip does not tell how its outputs stand: what was set is kept. */
+static int ftdi_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
+{
+	struct ftdi *f = p->impl;
+
+	if (((set | clear) & TIOCM_DTR && ftdi_setdtr(f->c, (set & TIOCM_DTR) != 0) < 0) ||
+	    ((set | clear) & TIOCM_RTS && ftdi_setrts(f->c, (set & TIOCM_RTS) != 0) < 0))
+		return ww_fail(err, -EIO, "%s: its modem lines cannot be set: %s", p->place,
+			       ftdi_get_error_string(f->c));
+	if ((set | clear) & TIOCM_DTR)
+		f->line.dtr = (set & TIOCM_DTR) != 0;
+	if ((set | clear) & TIOCM_RTS)
+		f->line.rts = (set & TIOCM_RTS) != 0;
+	return 0;
+}
+
+static void ftdi_reach(const struct ww_port *p, struct ww_port_reach *out)
+{
+	struct ftdi *f = p->impl;
+	libusb_device *d = libusb_get_device(f->c->usb_dev);
+
+	snprintf(out->node, sizeof(out->node), "/dev/bus/usb/%03u/%03u", libusb_get_bus_number(d),
+		 libusb_get_device_address(d));
+	out->interface = f->c->interface;
+	out->known = (f->line.dtr >= 0 ? TIOCM_DTR : 0) | (f->line.rts >= 0 ? TIOCM_RTS : 0);
+	out->lines = (f->line.dtr == 1 ? TIOCM_DTR : 0) | (f->line.rts == 1 ? TIOCM_RTS : 0);
+}
+
 static void ftdi_close(struct ww_port *p)
 {
 	struct ftdi *f = p->impl;
@@ -284,6 +312,8 @@ static void ftdi_close(struct ww_port *p)
 static const struct ww_port_ops ftdi_ops = {
 	.pump = ftdi_pump,
 	.send = ftdi_send,
+	.modem = ftdi_modem,
+	.reach = ftdi_reach,
 	.close = ftdi_close,
 };
 

@@ -38,6 +38,17 @@ int ww_gpio_level(struct ww_gpio *g);
 /* What the line is: "gpiochip0 17 \"WAKE\" (pinctrl-bcm2711)". */
 const char *ww_gpio_text(const struct ww_gpio *g);
 
+/* Where a line is, requested by nobody yet; for who drives it (drive.h). */
+struct ww_gpio_place {
+	char path[64]; /* "/dev/gpiochip0" */
+	unsigned offset;
+	bool used;	   /* it cannot be requested: a program or the kernel has it */
+	bool output;	   /* as it is now */
+	char consumer[40]; /* who has it, "" nobody or unknown */
+	char text[160];	   /* as ww_gpio_text() */
+};
+int ww_gpio_find(const struct ww_gpio_line *l, struct ww_gpio_place *out, struct ww_error *err);
+
 /* Of the chip at /dev/NAME: its label and number of lines. Opens it, requests nothing. */
 int ww_gpio_chip(const char *name, char *label, size_t n, unsigned *lines);
 

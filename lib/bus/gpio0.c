@@ -43,6 +43,14 @@ const char *ww_gpio_text(const struct ww_gpio *g)
 	return "";
 }
 
+int ww_gpio_find(const struct ww_gpio_line *l, struct ww_gpio_place *out, struct ww_error *err)
+{
+	struct ww_gpio *none;
+
+	*out = (struct ww_gpio_place){0};
+	return ww_gpio_open(l, &none, err);
+}
+
 int ww_gpio_chip(const char *name, char *label, size_t n, unsigned *lines)
 {
 	(void)name;

@@ -40,39 +40,71 @@ static int request(struct ww_gpio *g, const struct ww_gpio_line *l, struct ww_er
 	return 0;
 }
 
+static void name_of(void *chip, unsigned i, char *out)
+{
+	struct gpiod_line *line = gpiod_chip_get_line(chip, i);
+	const char *name = line ? gpiod_line_name(line) : NULL;
+
+	snprintf(out, 40, "%.39s", name ? name : "");
+}
+
+static int find(struct ww_gpio *g, const struct ww_gpio_line *l, struct ww_error *err)
+{
+	unsigned number;
+
+	g->chip = gpiod_chip_open_lookup(l->chip);
+	if (!g->chip)
+		return ww_gpio_chip_failed(l, errno, err);
+	if (ww_gpio_number(l->line, &number))
+		g->line = gpiod_chip_get_line(g->chip, number);
+	else
+		g->line = gpiod_chip_find_line(g->chip, l->line);
+	if (!g->line)
+		return ww_gpio_line_failed(l, gpiod_chip_num_lines(g->chip), name_of, g->chip, err);
+	ww_gpio_describe(g->text, sizeof(g->text), gpiod_chip_name(g->chip),
+			 gpiod_line_offset(g->line), gpiod_line_name(g->line),
+			 gpiod_chip_label(g->chip));
+	return 0;
+}
+
+int ww_gpio_find(const struct ww_gpio_line *l, struct ww_gpio_place *out, struct ww_error *err)
+{
+	struct ww_gpio g = {.fd = -1};
+	int rc = find(&g, l, err);
+
+	*out = (struct ww_gpio_place){0};
+	if (rc == 0) {
+		const char *who = gpiod_line_consumer(g.line);
+
+		snprintf(out->path, sizeof(out->path), "/dev/%.50s", gpiod_chip_name(g.chip));
+		out->offset = gpiod_line_offset(g.line);
+		out->used = gpiod_line_is_used(g.line);
+		out->output = gpiod_line_direction(g.line) == GPIOD_LINE_DIRECTION_OUTPUT;
+		snprintf(out->consumer, sizeof(out->consumer), "%.39s", who ? who : "");
+		snprintf(out->text, sizeof(out->text), "%s", g.text);
+	}
+	if (g.chip)
+		gpiod_chip_close(g.chip);
+	return rc;
+}
+
 int ww_gpio_open(const struct ww_gpio_line *l, struct ww_gpio **out, struct ww_error *err)
 {
 	struct ww_gpio *g = calloc(1, sizeof(*g));
-	unsigned number;
 	int rc;
 
 	if (!g)
 		return ww_fail_nomem(err);
 	g->fd = -1;
-	g->chip = gpiod_chip_open_lookup(l->chip);
-	if (!g->chip) {
-		rc = ww_gpio_chip_failed(l, errno, err);
-		goto fail;
+	rc = find(g, l, err);
+	if (rc == 0)
+		rc = request(g, l, err);
+	if (rc < 0) {
+		ww_gpio_close(g);
+		return rc;
 	}
-	if (ww_gpio_number(l->line, &number))
-		g->line = gpiod_chip_get_line(g->chip, number);
-	else
-		g->line = gpiod_chip_find_line(g->chip, l->line);
-	if (!g->line) {
-		rc = ww_gpio_line_failed(l, gpiod_chip_num_lines(g->chip), err);
-		goto fail;
-	}
-	rc = request(g, l, err);
-	if (rc < 0)
-		goto fail;
-	ww_gpio_describe(g->text, sizeof(g->text), gpiod_chip_name(g->chip),
-			 gpiod_line_offset(g->line), gpiod_line_name(g->line),
-			 gpiod_chip_label(g->chip));
 	*out = g;
 	return 0;
-fail:
-	ww_gpio_close(g);
-	return rc;
 }
 
 void ww_gpio_close(struct ww_gpio *g)

@@ -65,6 +65,16 @@ static struct gpiod_chip *find_chip(const char *what)
 	return chip;
 }
 
+static void name_of(void *chip, unsigned i, char *out)
+{
+	struct gpiod_line_info *line = gpiod_chip_get_line_info(chip, i);
+	const char *name = line ? gpiod_line_info_get_name(line) : NULL;
+
+	snprintf(out, 40, "%.39s", name ? name : "");
+	if (line)
+		gpiod_line_info_free(line);
+}
+
 static int find_line(struct ww_gpio *g, const struct ww_gpio_line *l, struct ww_error *err)
 {
 	struct gpiod_chip_info *info = gpiod_chip_get_info(g->chip);
@@ -87,9 +97,50 @@ static int find_line(struct ww_gpio *g, const struct ww_gpio_line *l, struct ww_
 				 gpiod_chip_info_get_label(info));
 	gpiod_chip_info_free(info);
 	if (!line)
-		return ww_gpio_line_failed(l, lines, err);
+		return ww_gpio_line_failed(l, lines, name_of, g->chip, err);
 	gpiod_line_info_free(line);
 	return 0;
+}
+
+/* What the kernel says of a line that was found. */
+static int look(struct ww_gpio *g, struct ww_gpio_place *out)
+{
+	struct gpiod_line_info *line = gpiod_chip_get_line_info(g->chip, g->offset);
+	struct gpiod_chip_info *chip = gpiod_chip_get_info(g->chip);
+	const char *who = line ? gpiod_line_info_get_consumer(line) : NULL;
+	int rc = line && chip ? 0 : -EIO;
+
+	if (rc == 0) {
+		snprintf(out->path, sizeof(out->path), "/dev/%.50s",
+			 gpiod_chip_info_get_name(chip));
+		out->offset = g->offset;
+		out->used = gpiod_line_info_is_used(line);
+		out->output = gpiod_line_info_get_direction(line) == GPIOD_LINE_DIRECTION_OUTPUT;
+		snprintf(out->consumer, sizeof(out->consumer), "%.39s", who ? who : "");
+		snprintf(out->text, sizeof(out->text), "%s", g->text);
+	}
+	if (line)
+		gpiod_line_info_free(line);
+	if (chip)
+		gpiod_chip_info_free(chip);
+	return rc;
+}
+
+int ww_gpio_find(const struct ww_gpio_line *l, struct ww_gpio_place *out, struct ww_error *err)
+{
+	struct ww_gpio g = {.chip = find_chip(l->chip)};
+	int rc;
+
+	*out = (struct ww_gpio_place){0};
+	if (!g.chip)
+		return ww_gpio_chip_failed(l, errno, err);
+	rc = find_line(&g, l, err);
+	if (rc == 0)
+		rc = look(&g, out);
+	if (rc == -EIO)
+		ww_fail(err, rc, "gpio:%s/%s: the line cannot be looked at", l->chip, l->line);
+	gpiod_chip_close(g.chip);
+	return rc;
 }
 
 static int apply(struct gpiod_line_settings *s, const struct ww_gpio_line *l)

@@ -414,6 +414,15 @@ int ww_port_level(const struct ww_port *p)
 	return p->level;
 }
 
+int ww_port_reach(const struct ww_port *p, struct ww_port_reach *out)
+{
+	*out = (struct ww_port_reach){.fd = -1};
+	if (!ww_port_alive(p) || !p->ops->reach)
+		return -ENOTSUP;
+	p->ops->reach(p, out);
+	return out->fd >= 0 || *out->node ? 0 : -ENOTSUP;
+}
+
 const struct ww_transport *ww_port_transport(const struct ww_port *p)
 {
 	return &p->transport;

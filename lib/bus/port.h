@@ -99,6 +99,15 @@ int ww_port_level(const struct ww_port *p);
 int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err);
 /* TIOCM_ bit of "cts", "dsr", "ri", "dcd"; 0: no such input. */
 int ww_modem_bit(const char *name);
+/* How another process of ours reaches the outputs of an open port: see guard.h. */
+struct ww_port_reach {
+	int fd;		  /* of a tty, lent; -1 none */
+	char node[32];	  /* of an FTDI chip, "/dev/bus/usb/001/004"; "" none */
+	int interface;	  /* of the chip, from 0 */
+	int known, lines; /* TIOCM_DTR, TIOCM_RTS: which are known, and how they stand */
+};
+/* -ENOTSUP where there are none. */
+int ww_port_reach(const struct ww_port *p, struct ww_port_reach *out);
 const struct ww_transport *ww_port_transport(const struct ww_port *p);
 /* Worst lateness of the 1 ms timer: max and 99th percentile, ns; -1 if none ran. */
 void ww_port_lateness(const struct ww_port *p, int64_t *max_ns, int64_t *p99_ns);

@@ -24,6 +24,7 @@ struct ww_port_ops {
 	int (*message)(struct ww_port *p, const uint8_t *data, size_t n, struct ww_error *err);
 	const char *(*listing)(const struct ww_port *p, size_t *n);
 	int (*modem)(struct ww_port *p, int set, int clear, struct ww_error *err);
+	void (*reach)(const struct ww_port *p, struct ww_port_reach *out);
 	/* Once a second. May be NULL. */
 	void (*second)(struct ww_port *p, int64_t now_ns);
 	/* Leave the device as it was found and close it. */

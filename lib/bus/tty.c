@@ -258,6 +258,22 @@ static void tty_second(struct ww_port *p, int64_t now_ns)
 	t->count = c;
 }
 
+static int tty_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
+{
+	if ((set && ioctl(p->fd, TIOCMBIS, &set) < 0) ||
+	    (clear && ioctl(p->fd, TIOCMBIC, &clear) < 0))
+		return ww_fail(err, errno == ENOTTY || errno == EINVAL ? -ENOTSUP : -errno,
+			       "%s: its modem lines cannot be set: %s", p->place, strerror(errno));
+	return 0;
+}
+
+static void tty_reach(const struct ww_port *p, struct ww_port_reach *out)
+{
+	out->fd = p->fd;
+	if (ioctl(p->fd, TIOCMGET, &out->lines) == 0)
+		out->known = TIOCM_DTR | TIOCM_RTS;
+}
+
 static void tty_close(struct ww_port *p)
 {
 	struct tty *t = p->impl;
@@ -302,6 +318,8 @@ static const struct ww_port_ops tty_ops = {
 	.pump = tty_pump,
 	.send = ww_port_fd_send,
 	.second = tty_second,
+	.modem = tty_modem,
+	.reach = tty_reach,
 	.close = tty_close,
 };
 

@@ -184,6 +184,8 @@ int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww
 /* Serial activity: arrival of the newest byte (0 none) and how many there were. */
 void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
 			  uint64_t *n);
+/* Open port of the i-th source that is a serial line; NULL: none, or away. *more: not the last. */
+struct ww_port *ww_recorder_port(const struct ww_recorder *r, size_t i, bool *more);
 void ww_recorder_warn(struct ww_recorder *r, const char *text);
 void ww_recorder_warn_at(struct ww_recorder *r, struct ww_interval t, const char *text);
 /* The loop's lateness, of all its timers that keep count. */

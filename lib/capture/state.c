@@ -30,6 +30,14 @@ const char *ww_recorder_warning(const struct ww_recorder *r, size_t i)
 	return i < r->warnings ? r->warning[i] : NULL;
 }
 
+struct ww_port *ww_recorder_port(const struct ww_recorder *r, size_t i, bool *more)
+{
+	const struct ww_track *t = i < r->tracks ? r->track[i] : NULL;
+
+	*more = t != NULL;
+	return t && t->source && t->source->ops->port ? t->source->ops->port(t->source) : NULL;
+}
+
 void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
 			  uint64_t *n)
 {

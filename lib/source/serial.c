@@ -63,11 +63,17 @@ static void serial_lateness(const struct ww_source *src, int64_t *max_ns, int64_
 	ww_port_lateness(((const struct serial *)src)->port, max_ns, p99_ns);
 }
 
+static struct ww_port *serial_port(const struct ww_source *src)
+{
+	return ((const struct serial *)src)->port;
+}
+
 static const struct ww_source_ops serial_ops = {
 	.start = serial_start,
 	.stop = serial_stop,
 	.close = serial_close,
 	.lateness = serial_lateness,
+	.port = serial_port,
 };
 
 /* What hangs on USB tells what it is; the rest keeps silent. */

@@ -13,6 +13,7 @@
 #include "base/uri.h"
 
 struct ww_source;
+struct ww_port;
 
 struct ww_sink {
 	void *ctx;
@@ -76,6 +77,8 @@ struct ww_source_ops {
 	/* Manual sources: a reading typed at t. May be NULL. */
 	int (*type)(struct ww_source *s, struct ww_interval t, double value, const char *label,
 		    struct ww_error *err);
+	/* The port of a serial line, lent, for who sets its outputs. May be NULL. */
+	struct ww_port *(*port)(const struct ww_source *s);
 	/* Lateness of the stamping timer as ww_port_lateness(). May be NULL. */
 	void (*lateness)(const struct ww_source *s, int64_t *max_ns, int64_t *p99_ns);
 };

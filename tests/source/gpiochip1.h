@@ -56,6 +56,18 @@ const char *gpiod_line_name(struct gpiod_line *l)
 	return "WAKE";
 }
 
+bool gpiod_line_is_used(struct gpiod_line *l)
+{
+	(void)l;
+	return chip.busy;
+}
+
+int gpiod_line_direction(struct gpiod_line *l)
+{
+	(void)l;
+	return GPIOD_LINE_DIRECTION_INPUT;
+}
+
 const char *gpiod_line_consumer(struct gpiod_line *l)
 {
 	(void)l;

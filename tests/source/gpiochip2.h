@@ -113,6 +113,18 @@ const char *gpiod_line_info_get_name(struct gpiod_line_info *i)
 	return "WAKE";
 }
 
+bool gpiod_line_info_is_used(struct gpiod_line_info *i)
+{
+	(void)i;
+	return chip.busy;
+}
+
+enum gpiod_line_direction gpiod_line_info_get_direction(struct gpiod_line_info *i)
+{
+	(void)i;
+	return GPIOD_LINE_DIRECTION_INPUT;
+}
+
 const char *gpiod_line_info_get_consumer(struct gpiod_line_info *i)
 {
 	(void)i;
