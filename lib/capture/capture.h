@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside the recorder. recorder.c has the public calls, track.c one source with
- * its sink and reconnection, store.c the writer's thread, timekeeper.c anchors
- * and clock steps, env.c what the bench is.
+ * its sink and reconnection, side.c what is kept beside a meter, store.c the writer's thread,
+ * timekeeper.c anchors and clock steps, env.c what the bench is.
  */
 #ifndef WW_CAPTURE_H
 #define WW_CAPTURE_H
@@ -58,7 +58,8 @@ struct ww_item_gap {
 	int64_t lost;
 };
 
-#define WW_STORE_SOURCES 64
+/* A meter may have its raw bytes and its turns beside it. */
+#define WW_STORE_SOURCES 96
 
 /* The writer's side: its thread is the only one that touches the writer. */
 struct ww_store {
@@ -107,11 +108,25 @@ struct ww_dutinfo *ww_dutinfo_new(struct ww_recorder *rec);
 void ww_dutinfo_feed(struct ww_dutinfo *d, struct ww_interval t, const uint8_t *data, size_t n);
 void ww_dutinfo_free(struct ww_dutinfo *d);
 
+/* What the queue had no room for, not yet written down. */
+struct ww_lost {
+	uint64_t n;
+	struct ww_interval t;
+};
+
+/* A source beside a meter: what it sent, what its driver was called for. */
+struct ww_side {
+	uint16_t index; /* in the ring; WW_SOURCE_NONE: none yet, or there is no room for it */
+	bool tried;
+	int64_t last_ns; /* hi of its newest row */
+	struct ww_lost lost;
+};
+
 struct ww_track {
 	struct ww_recorder *rec;
 	struct ww_dutinfo *dutinfo; /* of a serial line, NULL none yet */
 	uint16_t index;		    /* source number in the ring */
-	uint16_t raw_index;	    /* of its raw bytes, 0xffff none yet */
+	struct ww_side raw, turns;
 	char *uri;
 	char *shown; /* the same without passwords */
 	char *name;
@@ -130,10 +145,15 @@ struct ww_track {
 	uint64_t n;
 	int64_t *code;	     /* newest code of each channel */
 	struct ww_error why; /* why the device is away */
-	/* Loss because the queue was full, not yet written down. */
-	uint64_t lost_n;
-	struct ww_interval lost_t;
+	struct ww_lost lost;
 };
+
+/* track.c: bytes of any source of a track, or the note that the queue had no room. */
+void ww_track_bytes(struct ww_track *t, uint16_t index, struct ww_lost *lost,
+		    struct ww_interval when, const uint8_t *data, size_t n);
+/* side.c: of the sink. */
+void ww_track_raw(void *ctx, struct ww_interval when, const uint8_t *data, size_t n);
+void ww_track_turn(void *ctx, struct ww_interval when, int turn, const void *data, size_t n);
 
 int ww_track_open(struct ww_track *t, struct ww_error *err);
 int ww_track_start(struct ww_track *t, struct ww_error *err);
@@ -166,7 +186,7 @@ struct ww_recorder {
 	struct ww_loop *loop;
 	bool virtual_time;
 	struct ww_store store;
-	struct ww_track *track[WW_STORE_SOURCES / 2];
+	struct ww_track *track[WW_STORE_SOURCES / 3];
 	size_t tracks;
 	uint16_t next_index;
 	struct ww_timekeeper keeper;
@@ -193,6 +213,8 @@ void ww_recorder_lateness(const struct ww_recorder *r, int64_t *max_ns, int64_t 
 
 /* Queue records; a full queue gives -ENOBUFS (and never blocks on the real clock). */
 void *ww_recorder_reserve(struct ww_recorder *r, uint16_t type, uint16_t source, size_t payload);
+/* Hands over d, whatever the result. */
+int ww_recorder_put_desc(struct ww_recorder *r, uint16_t source, struct ww_desc *d);
 int ww_recorder_put_mark(struct ww_recorder *r, uint16_t source, struct ww_interval t,
 			 uint32_t cycle, const char *kind, const char *text);
 int ww_recorder_put_gap(struct ww_recorder *r, uint16_t source, struct ww_interval t, int64_t lost,

@@ -97,7 +97,7 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 		return ww_fail_nomem(err);
 	t->rec = r;
 	t->index = r->next_index;
-	t->raw_index = WW_SOURCE_NONE;
+	t->raw.index = t->turns.index = WW_SOURCE_NONE;
 	t->out_from = WW_TIME_MIN;
 	t->uri = dup_or_null(uri, &bad);
 	t->shown = ww_uri_hide(uri, false);
@@ -191,6 +191,19 @@ void *ww_recorder_reserve(struct ww_recorder *r, uint16_t type, uint16_t source,
 		p = ww_ring_reserve(&r->store.ring, type, source, payload);
 	}
 	return p;
+}
+
+int ww_recorder_put_desc(struct ww_recorder *r, uint16_t source, struct ww_desc *d)
+{
+	struct ww_desc **slot = ww_recorder_reserve(r, WW_ITEM_DESC, source, sizeof(*slot));
+
+	if (!slot) {
+		ww_desc_free(d);
+		return -ENOBUFS;
+	}
+	*slot = d;
+	ww_ring_commit(&r->store.ring);
+	return 0;
 }
 
 int ww_recorder_put_mark(struct ww_recorder *r, uint16_t source, struct ww_interval t,

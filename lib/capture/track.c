@@ -11,22 +11,22 @@
 /* Rows of one item: keeps items small against the queue, and blocks whole. */
 #define ROWS_PER_ITEM 2048
 
-static void note_lost(struct ww_track *t, uint64_t n, int64_t lo, int64_t hi)
+static void note_lost(struct ww_track *t, struct ww_lost *lost, uint64_t n, int64_t lo, int64_t hi)
 {
-	if (t->lost_n == 0)
-		t->lost_t.lo_ns = lo;
-	t->lost_t.hi_ns = hi;
-	t->lost_n += n;
+	if (lost->n == 0)
+		lost->t.lo_ns = lo;
+	lost->t.hi_ns = hi;
+	lost->n += n;
 	t->rec->lost += n;
 }
 
 /* The queue has room again: say what it did not have room for. */
-static void tell_lost(struct ww_track *t)
+static void tell_lost(struct ww_track *t, uint16_t index, struct ww_lost *lost)
 {
-	if (t->lost_n == 0)
+	if (lost->n == 0)
 		return;
-	if (ww_recorder_put_gap(t->rec, t->index, t->lost_t, (int64_t)t->lost_n, "queue full") == 0)
-		t->lost_n = 0;
+	if (ww_recorder_put_gap(t->rec, index, lost->t, (int64_t)lost->n, "queue full") == 0)
+		lost->n = 0;
 }
 
 /* Data after an absence: the hole is from the last record to this one. */
@@ -81,11 +81,11 @@ static void on_samples(void *ctx, size_t n, const int64_t *lo, const int64_t *hi
 		struct ww_item_samples *h;
 		int64_t *p;
 
-		tell_lost(t);
+		tell_lost(t, t->index, &t->lost);
 		h = ww_recorder_reserve(t->rec, WW_ITEM_SAMPLES, t->index,
 					sizeof(*h) + k * (2 + ch) * sizeof(int64_t));
 		if (!h) {
-			note_lost(t, k, lo[i], hi[i + k - 1]);
+			note_lost(t, &t->lost, k, lo[i], hi[i + k - 1]);
 			continue;
 		}
 		*h = (struct ww_item_samples){k, ch};
@@ -97,15 +97,15 @@ static void on_samples(void *ctx, size_t n, const int64_t *lo, const int64_t *hi
 	}
 }
 
-static void put_bytes(struct ww_track *t, uint16_t index, struct ww_interval when,
-		      const uint8_t *data, size_t n)
+void ww_track_bytes(struct ww_track *t, uint16_t index, struct ww_lost *lost,
+		    struct ww_interval when, const uint8_t *data, size_t n)
 {
 	struct ww_item_bytes *h;
 
-	tell_lost(t);
+	tell_lost(t, index, lost);
 	h = ww_recorder_reserve(t->rec, WW_ITEM_BYTES, index, sizeof(*h) + n);
 	if (!h) {
-		note_lost(t, n, when.lo_ns, when.hi_ns);
+		note_lost(t, lost, n, when.lo_ns, when.hi_ns);
 		return;
 	}
 	*h = (struct ww_item_bytes){when, n};
@@ -125,49 +125,11 @@ static void on_bytes(void *ctx, struct ww_interval when, const uint8_t *data, si
 	t->rec->bytes += n;
 	t->last_ns = when.hi_ns;
 	t->state = WW_TRACK_GIVING;
-	put_bytes(t, t->index, when, data, n);
+	ww_track_bytes(t, t->index, &t->lost, when, data, n);
 	if (!t->dutinfo)
 		t->dutinfo = ww_dutinfo_new(t->rec);
 	if (t->dutinfo)
 		ww_dutinfo_feed(t->dutinfo, when, data, n);
-}
-
-static int put_desc(struct ww_recorder *r, uint16_t index, struct ww_desc *d)
-{
-	struct ww_desc **slot = ww_recorder_reserve(r, WW_ITEM_DESC, index, sizeof(*slot));
-
-	if (!slot) {
-		ww_desc_free(d);
-		return -ENOBUFS;
-	}
-	*slot = d;
-	ww_ring_commit(&r->store.ring);
-	return 0;
-}
-
-/* A meter's own bytes become a serial source beside it, "NAME.raw". */
-static void on_raw(void *ctx, struct ww_interval when, const uint8_t *data, size_t n)
-{
-	struct ww_track *t = ctx;
-
-	if (!t->rec->opt.raw || n == 0 || t->rec->stopped)
-		return;
-	if (t->raw_index == WW_SOURCE_NONE) {
-		struct ww_source_info info = t->desc->info;
-		struct ww_desc *d;
-		char name[160];
-
-		info.kind = WW_SERIAL;
-		info.notes = "bytes as the meter sent them";
-		info.period_ns = info.window_ns = 0;
-		snprintf(name, sizeof(name), "%s.raw", t->label);
-		d = ww_desc_copy(&info, NULL, 0, name);
-		if (!d || t->rec->next_index == WW_STORE_SOURCES ||
-		    put_desc(t->rec, t->rec->next_index, d) < 0)
-			return;
-		t->raw_index = t->rec->next_index++;
-	}
-	put_bytes(t, t->raw_index, when, data, n);
 }
 
 static void on_mark(void *ctx, struct ww_interval when, const char *kind, const char *text)
@@ -291,7 +253,7 @@ static int on_describe(void *ctx, const struct ww_source_info *info,
 	}
 	ww_desc_free(t->desc);
 	t->desc = mine;
-	if (put_desc(t->rec, t->index, theirs) < 0)
+	if (ww_recorder_put_desc(t->rec, t->index, theirs) < 0)
 		return ww_fail(err, -ENOBUFS, "%s: queue full", t->shown);
 	return 0;
 nomem:
@@ -308,7 +270,8 @@ int ww_track_open(struct ww_track *t, struct ww_error *err)
 			 .describe = on_describe,
 			 .samples = on_samples,
 			 .bytes = on_bytes,
-			 .raw = on_raw,
+			 .raw = ww_track_raw,
+			 .turn = ww_track_turn,
 			 .mark = on_mark,
 			 .gap = on_gap,
 			 .lost = on_lost,
@@ -397,7 +360,9 @@ void ww_track_finish(struct ww_track *t)
 	keep_lateness(t);
 	confirm(t);
 	close_gap(t, ww_loop_now(t->rec->loop));
-	tell_lost(t);
+	tell_lost(t, t->index, &t->lost);
+	tell_lost(t, t->raw.index, &t->raw.lost);
+	tell_lost(t, t->turns.index, &t->turns.lost);
 }
 
 void ww_track_free(struct ww_track *t)

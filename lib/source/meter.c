@@ -22,7 +22,8 @@ struct meter_source {
 	enum ww_bus bus;
 	struct ww_meter_shape shape;
 	bool started, lost, inited;
-	size_t n; /* readings that wait to be handed over */
+	size_t n;	 /* readings that wait to be handed over */
+	int64_t last_ns; /* of the newest reading */
 	int64_t lo[BATCH], hi[BATCH];
 	int64_t *codes;
 	struct ww_error why; /* failure found while the meter's code was running */
@@ -98,6 +99,7 @@ static void on_reading(void *ctx, struct ww_interval t, const int64_t *codes)
 {
 	struct meter_source *s = ctx;
 
+	t = ww_meter_in_order(t, &s->last_ns);
 	s->lo[s->n] = t.lo_ns;
 	s->hi[s->n] = t.hi_ns;
 	memcpy(s->codes + s->n * s->shape.channels, codes, s->shape.channels * sizeof(*codes));
@@ -223,6 +225,7 @@ static void on_trouble(void *ctx, struct ww_interval t, int64_t lost, const char
 	/* Lost bytes are no lost readings: the meter's code finds those by itself. */
 	(void)lost;
 	hand_over(s);
+	turn(s, t, WW_TURN_TROUBLE, text, strlen(text));
 	s->sink.mark(s->sink.ctx, t, WW_MARK_DEVICE, text);
 }
 
@@ -371,6 +374,7 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 	s->meter = m;
 	s->sink = setup->sink;
 	s->loop = setup->loop;
+	s->last_ns = WW_TIME_MIN;
 	s->uri = strdup(setup->uri);
 	s->state = calloc(1, m->desc.state_size);
 	if (!s->uri || !s->state) {

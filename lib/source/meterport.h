@@ -17,4 +17,16 @@
 int ww_meter_place(const struct ww_meter_desc *d, const struct ww_uri *uri, char *place, size_t n,
 		   enum ww_bus *bus, struct ww_error *err);
 
+/*
+ * Times of a source's records never fall, whatever its driver says: a later record that
+ * claims to be older is known no better than that it came by then.
+ */
+static inline struct ww_interval ww_meter_in_order(struct ww_interval t, int64_t *last_ns)
+{
+	t.hi_ns = t.hi_ns > *last_ns ? t.hi_ns : *last_ns;
+	t.lo_ns = t.lo_ns < t.hi_ns ? t.lo_ns : t.hi_ns;
+	*last_ns = t.hi_ns;
+	return t;
+}
+
 #endif

@@ -30,7 +30,8 @@ struct ww_sink {
 	void (*raw)(void *ctx, struct ww_interval t, const uint8_t *data, size_t n);
 	/*
 	 * A turn of the meter's driver, kept beside its raw bytes, so that they can be
-	 * decoded again exactly: enum ww_turn; data only with WW_TURN_LOOK. May be NULL.
+	 * decoded again exactly: enum ww_turn; data only with WW_TURN_LOOK and _TROUBLE.
+	 * May be NULL.
 	 */
 	void (*turn)(void *ctx, struct ww_interval t, int turn, const void *data, size_t n);
 	void (*mark)(void *ctx, struct ww_interval t, const char *kind, const char *text);
@@ -46,7 +47,8 @@ enum ww_turn {
 	WW_TURN_START = 'S', /* start() at t.hi_ns; again after each reconnection, of fresh state */
 	WW_TURN_TICK = 'T',  /* tick() at t.hi_ns */
 	WW_TURN_FEED = 'F',  /* feed() of the next n raw bytes, which came in t */
-	WW_TURN_STOP = 'E'   /* stop() */
+	WW_TURN_STOP = 'E',  /* stop() */
+	WW_TURN_TROUBLE = 'P' /* no call: the port said something in between, n bytes of text */
 };
 
 struct ww_source_setup {
