@@ -11,29 +11,19 @@
 
 #include "bus/ftdi.h"
 #include "bus/ftdifind.h"
-#include "bus/sysfs.h"
+#include "bus/usbloop.h"
 
 #include <ftdi.h>
-#include <libusb.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 
-#define TRANSFERS   8
-#define PACKET_MAX  512
-#define FDS	    8
-#define RETRIES	    10
-#define PUMP_ROUNDS 16
-#define CONTROL_MS  500
+#define TRANSFERS  8
+#define PACKET_MAX 512
+#define RETRIES	   10
+#define CONTROL_MS 500
 
-struct ftdi;
-
-struct xfer {
-	struct ftdi *f;
-	struct libusb_transfer *t;
-	bool in_flight;
-	bool done;
-	int64_t done_ns;
+struct packet {
+	struct ww_usb_xfer x;
 	uint8_t buf[PACKET_MAX];
 };
 
@@ -42,40 +32,15 @@ struct ftdi {
 	struct ftdi_context *c;
 	struct ww_line line;
 	bool open;
-	struct xfer x[TRANSFERS + 1]; /* the last one sends */
-	struct xfer *done[TRANSFERS + 1];
-	size_t n_done;
-	unsigned errors;   /* in a row */
-	int64_t packet_ns; /* when the last packet was taken */
-	struct {
-		int fd;
-		struct ww_watch *w;
-	} fds[FDS];
+	struct ww_usbloop loop;
+	struct packet x[TRANSFERS + 1]; /* the last one sends */
+	unsigned errors;		/* in a row */
+	int64_t packet_ns;		/* when the last packet was taken */
+	struct ww_usb_dev dev;
+	struct ww_usb_power power;
 };
 
 /* ---------------------------------------------------------------- transfers */
-
-/* Runs inside libusb, which must not be entered again: stamp and note, no more. */
-static void LIBUSB_CALL on_transfer(struct libusb_transfer *t)
-{
-	struct xfer *x = t->user_data;
-
-	x->in_flight = false;
-	x->done_ns = ww_loop_now(x->f->p->loop);
-	x->f->done[x->f->n_done++] = x;
-}
-
-static void submit(struct ftdi *f, struct xfer *x)
-{
-	int rc = libusb_submit_transfer(x->t);
-
-	if (rc == 0)
-		x->in_flight = true;
-	else if (rc == LIBUSB_ERROR_NO_DEVICE)
-		ww_port_lost(f->p, -ENODEV, "unplugged");
-	else
-		ww_port_lost(f->p, -EIO, "USB: %s", libusb_error_name(rc));
-}
 
 /*
  * The inputs as the chip saw them when it made the packet: that was after it made the one
@@ -90,11 +55,12 @@ static void take_lines(struct ftdi *f, int64_t done_ns, uint8_t modem)
 	ww_port_lines(f->p, t, now);
 }
 
-static void take_packet(struct ftdi *f, struct xfer *x)
+static void take_packet(struct ftdi *f, struct ww_usb_xfer *x)
 {
+	uint8_t *buf = x->t->buffer;
 	struct ww_interval iv = {f->p->empty_ns, x->done_ns};
 	struct ww_ftdi_status st;
-	size_t n = ww_ftdi_strip(x->buf, (size_t)x->t->actual_length, f->c->max_packet_size, &st);
+	size_t n = ww_ftdi_strip(buf, (size_t)x->t->actual_length, f->c->max_packet_size, &st);
 
 	if (st.packets && f->p->ev.modem)
 		take_lines(f, x->done_ns, st.modem);
@@ -106,12 +72,13 @@ static void take_packet(struct ftdi *f, struct xfer *x)
 				st.line & WW_FTDI_BREAK	    ? "line errors: break"
 				: st.line & WW_FTDI_FRAMING ? "line errors: framing"
 							    : "line errors: parity");
-	ww_port_got(f->p, x->done_ns, x->buf, n);
+	ww_port_got(f->p, x->done_ns, buf, n);
 }
 
-static void take(struct ftdi *f, struct xfer *x)
+static void take(void *ctx, struct ww_usb_xfer *x)
 {
-	bool sends = x == &f->x[TRANSFERS];
+	struct ftdi *f = ctx;
+	bool sends = x == &f->x[TRANSFERS].x;
 
 	switch (x->t->status) {
 	case LIBUSB_TRANSFER_COMPLETED:
@@ -131,136 +98,53 @@ static void take(struct ftdi *f, struct xfer *x)
 			ww_port_lost(f->p, -EIO, "USB transfers fail (status %d)", x->t->status);
 	}
 	if (!sends && ww_port_alive(f->p))
-		submit(f, x);
+		ww_usb_submit(x);
 }
 
 static void ftdi_pump(struct ww_port *p)
 {
 	struct ftdi *f = p->impl;
-	struct timeval zero = {0, 0};
+	int64_t before = ww_usbloop_turn(&f->loop);
 
-	for (int i = 0; i < PUMP_ROUNDS && ww_port_alive(p); i++) {
-		int64_t before = ww_loop_now(p->loop);
-
-		f->n_done = 0;
-		libusb_handle_events_timeout_completed(f->c->usb_ctx, &zero, NULL);
-		if (!f->n_done) {
-			/*
-			 * The chip sends a packet each period of its timer, with data or without.
-			 * Where none came for longer than one can take, they are held up on the
-			 * way (a machine that has no time for USB), and nothing here proves that
-			 * no byte is among them.
-			 */
-			if (before - f->packet_ns <= p->transport.delay_max_ns)
-				ww_port_empty(p, before);
-			return;
-		}
-		for (size_t k = 0; k < f->n_done && ww_port_alive(p); k++)
-			take(f, f->done[k]);
-	}
+	/*
+	 * The chip sends a packet each period of its timer, with data or without. Where none
+	 * came for longer than one can take, they are held up on the way (a machine that has
+	 * no time for USB), and nothing here proves that no byte is among them.
+	 */
+	if (before != WW_TIME_MIN && before - f->packet_ns <= p->transport.delay_max_ns)
+		ww_port_empty(p, before);
 }
 
 static ssize_t ftdi_send(struct ww_port *p, const uint8_t *data, size_t n)
 {
 	struct ftdi *f = p->impl;
-	struct xfer *x = &f->x[TRANSFERS];
+	struct packet *out = &f->x[TRANSFERS];
 
-	if (x->in_flight)
+	if (out->x.in_flight)
 		return -EAGAIN;
-	n = n < sizeof(x->buf) ? n : sizeof(x->buf);
-	memcpy(x->buf, data, n);
-	x->t->length = (int)n;
-	submit(f, x);
-	return x->in_flight ? (ssize_t)n : -EAGAIN;
+	n = n < sizeof(out->buf) ? n : sizeof(out->buf);
+	memcpy(out->buf, data, n);
+	out->x.t->length = (int)n;
+	return ww_usb_submit(&out->x) ? (ssize_t)n : -EAGAIN;
 }
 
 static int make_transfers(struct ftdi *f, struct ww_error *err)
 {
 	/* libftdi names the endpoints from the chip's side: out_ep is what we read. */
 	for (size_t i = 0; i <= TRANSFERS; i++) {
-		struct xfer *x = &f->x[i];
+		struct packet *x = &f->x[i];
 		int ep = i < TRANSFERS ? f->c->out_ep : f->c->in_ep;
+		int rc = ww_usb_xfer_new(&f->loop, &x->x, err);
 
-		x->f = f;
-		x->t = libusb_alloc_transfer(0);
-		if (!x->t)
-			return ww_fail_nomem(err);
-		libusb_fill_bulk_transfer(x->t, f->c->usb_dev, (unsigned char)ep, x->buf,
-					  (int)f->c->max_packet_size, on_transfer, x, 0);
+		if (rc < 0)
+			return rc;
+		libusb_fill_bulk_transfer(x->x.t, f->c->usb_dev, (unsigned char)ep, x->buf,
+					  (int)f->c->max_packet_size, ww_usb_xfer_done, &x->x, 0);
 	}
 	return 0;
 }
 
-/* ------------------------------------------------------------ libusb's descriptors */
-
-static void on_fd(void *ctx, uint32_t events)
-{
-	struct ftdi *f = ctx;
-
-	(void)events;
-	ww_port_pump(f->p);
-}
-
-static void LIBUSB_CALL fd_added(int fd, short events, void *ctx)
-{
-	struct ftdi *f = ctx;
-	uint32_t ev = (events & 1 ? (uint32_t)EPOLLIN : 0) | (events & 4 ? (uint32_t)EPOLLOUT : 0);
-
-	for (size_t i = 0; i < FDS; i++) {
-		if (f->fds[i].w)
-			continue;
-		f->fds[i].fd = fd;
-		/* What cannot be watched is polled by the port's tick all the same. */
-		ww_loop_watch(f->p->loop, fd, ev, on_fd, f, &f->fds[i].w, NULL);
-		return;
-	}
-}
-
-static void LIBUSB_CALL fd_removed(int fd, void *ctx)
-{
-	struct ftdi *f = ctx;
-
-	for (size_t i = 0; i < FDS; i++) {
-		if (f->fds[i].w && f->fds[i].fd == fd) {
-			ww_watch_free(f->fds[i].w);
-			f->fds[i].w = NULL;
-		}
-	}
-}
-
-static void watch_libusb(struct ftdi *f)
-{
-	const struct libusb_pollfd **list = libusb_get_pollfds(f->c->usb_ctx);
-
-	libusb_set_pollfd_notifiers(f->c->usb_ctx, fd_added, fd_removed, f);
-	for (size_t i = 0; list && list[i]; i++)
-		fd_added(list[i]->fd, list[i]->events, f);
-	libusb_free_pollfds(list);
-}
-
 /* -------------------------------------------------------------- open and close */
-
-static void drain_transfers(struct ftdi *f)
-{
-	struct timeval wait = {0, 10000};
-	bool flying = false;
-
-	for (size_t i = 0; i <= TRANSFERS; i++)
-		if (f->x[i].t && f->x[i].in_flight)
-			libusb_cancel_transfer(f->x[i].t);
-	for (int round = 0; round < 50; round++) {
-		flying = false;
-		for (size_t i = 0; i <= TRANSFERS; i++)
-			flying |= f->x[i].in_flight;
-		if (!flying)
-			break;
-		f->n_done = 0;
-		libusb_handle_events_timeout_completed(f->c->usb_ctx, &wait, NULL);
-	}
-	for (size_t i = 0; i <= TRANSFERS; i++)
-		if (f->x[i].t && !f->x[i].in_flight)
-			libusb_free_transfer(f->x[i].t);
-}
 
 /* The chip does not tell how its outputs stand: what was set is kept. */
 static int ftdi_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
@@ -281,10 +165,8 @@ static int ftdi_modem(struct ww_port *p, int set, int clear, struct ww_error *er
 static void ftdi_reach(const struct ww_port *p, struct ww_port_reach *out)
 {
 	struct ftdi *f = p->impl;
-	libusb_device *d = libusb_get_device(f->c->usb_dev);
 
-	snprintf(out->node, sizeof(out->node), "/dev/bus/usb/%03u/%03u", libusb_get_bus_number(d),
-		 libusb_get_device_address(d));
+	snprintf(out->node, sizeof(out->node), "%.31s", f->dev.node);
 	out->interface = f->c->interface;
 	out->known = (f->line.dtr >= 0 ? TIOCM_DTR : 0) | (f->line.rts >= 0 ? TIOCM_RTS : 0);
 	out->lines = (f->line.dtr == 1 ? TIOCM_DTR : 0) | (f->line.rts == 1 ? TIOCM_RTS : 0);
@@ -296,15 +178,12 @@ static void ftdi_close(struct ww_port *p)
 
 	if (!f)
 		return;
-	if (f->c) {
-		libusb_set_pollfd_notifiers(f->c->usb_ctx, NULL, NULL, NULL);
-		for (size_t i = 0; i < FDS; i++)
-			ww_watch_free(f->fds[i].w);
-		drain_transfers(f);
-		if (f->open)
-			ftdi_usb_close(f->c);
+	ww_usbloop_stop(&f->loop);
+	ww_usb_asleep(&f->power);
+	if (f->open)
+		ftdi_usb_close(f->c);
+	if (f->c)
 		ftdi_free(f->c);
-	}
 	free(f);
 	p->impl = NULL;
 }
@@ -401,7 +280,7 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 		 struct ww_error *err)
 {
 	struct ftdi *f = calloc(1, sizeof(*f));
-	int rc;
+	int rc, interface = 0;
 
 	if (!f)
 		return ww_fail_nomem(err);
@@ -412,19 +291,25 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 	rc = ww_line_options(options, baud, &f->line, err);
 	if (rc < 0)
 		return rc;
+	rc = ww_ftdi_find(p, place, options, &f->dev, &interface, err);
+	if (rc < 0)
+		return rc;
 	f->c = ftdi_new();
 	if (!f->c)
 		return ww_fail(err, -EIO, "%s: libusb cannot be used here (no USB?)", p->place);
 	f->c->module_detach_mode = AUTO_DETACH_REATACH_SIO_MODULE;
 	f->c->usb_read_timeout = f->c->usb_write_timeout = CONTROL_MS;
-	rc = ww_ftdi_find_open(f->c, p->place, place, options, err);
+	rc = ww_ftdi_open_dev(f->c, &f->dev, interface, p->place, err);
 	if (rc < 0)
 		return rc;
 	f->open = true;
+	ww_usb_remember(p->memory, &f->dev);
 	if (f->c->max_packet_size < 3 || f->c->max_packet_size > PACKET_MAX)
 		return ww_fail(err, -EPROTO, "%s: packets of %u bytes are no FTDI chip's", p->place,
 			       f->c->max_packet_size);
+	f->loop = (struct ww_usbloop){.p = p, .c = f->c->usb_ctx, .take = take, .ctx = f};
 	rc = set_chip(f, err);
+	ww_usb_awake(p, &f->dev, true, &f->power);
 	if (rc == 0)
 		rc = make_transfers(f, err);
 	if (rc < 0)
@@ -439,11 +324,11 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 	}
 	p->mute = true; /* lost() in here becomes our own error */
 	for (size_t i = 0; i < TRANSFERS && ww_port_alive(p); i++)
-		submit(f, &f->x[i]);
+		ww_usb_submit(&f->x[i].x);
 	p->mute = false;
 	if (p->dead)
 		return ww_fail(err, -EIO, "%s: its endpoint cannot be read", p->place);
-	watch_libusb(f);
+	ww_usbloop_watch(&f->loop);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  * answers one packet a transfer, with two status bytes before the data.
  */
 #include "porttest.h"
+#include "faketree.h"
 
 #ifdef WW_WITH_FTDI
 
@@ -44,8 +45,8 @@ int ftdi_usb_open_dev(struct ftdi_context *c, struct libusb_device *d)
 {
 	(void)c;
 	(void)d;
-	chip.open = true;
-	return 0;
+	chip.open = !chip.denied;
+	return chip.denied;
 }
 
 int ftdi_usb_close(struct ftdi_context *c)
@@ -121,49 +122,16 @@ void libusb_free_device_list(libusb_device **list, int unref)
 	(void)unref;
 }
 
-int libusb_get_device_descriptor(libusb_device *d, struct libusb_device_descriptor *out)
-{
-	(void)d;
-	*out = (struct libusb_device_descriptor){.idVendor = 0x0403,
-						 .idProduct = 0x6001,
-						 .iSerialNumber = 3};
-	return 0;
-}
-
-/* On no bus: nothing of it is in /sys. */
-int libusb_get_port_numbers(libusb_device *d, uint8_t *ports, int n)
-{
-	(void)d;
-	(void)ports;
-	(void)n;
-	return 0;
-}
-
 uint8_t libusb_get_bus_number(libusb_device *d)
 {
 	(void)d;
 	return 1;
 }
 
-int libusb_open(libusb_device *d, libusb_device_handle **h)
+uint8_t libusb_get_device_address(libusb_device *d)
 {
-	*h = (libusb_device_handle *)d;
-	return chip.denied;
-}
-
-void libusb_close(libusb_device_handle *h)
-{
-	(void)h;
-}
-
-int libusb_get_string_descriptor_ascii(libusb_device_handle *h, uint8_t i, unsigned char *out,
-				       int n)
-{
-	(void)h;
-	(void)i;
-	(void)n;
-	memcpy(out, "A7005IDU", 8);
-	return 8;
+	(void)d;
+	return 7;
 }
 
 struct libusb_transfer *libusb_alloc_transfer(int iso)
@@ -358,7 +326,10 @@ static void test_refusals(void **state)
 		int denied, code;
 		const char *says;
 	} rows[] = {{"ftdi:?serial=OTHER", 0, -ENODEV, "OTHER"},
-		    {"ftdi:", LIBUSB_ERROR_ACCESS, -EACCES, "udev"},
+		    {"ftdi:", -4, -EIO, "cannot be opened"},
+		    {"ftdi:", -5, -EBUSY, "in use by another"},
+		    {"ftdi:1-2", 0, -ENODEV, "no FTDI chip is plugged in at 1-2"},
+		    {"ftdi:1-4?serial=OTHER", 0, -ENODEV, "there is 0403:6001 A7005IDU"},
 		    {"ftdi:?baud=4000000", 0, -EIO, "baud rate: the chip refuses"},
 		    {"ftdi:?bits=6", 0, -EINVAL, "7 or 8"},
 		    {"ftdi:?pid=0x6015", 0, -ENODEV, "no FTDI chip"}};
@@ -377,13 +348,63 @@ static void test_refusals(void **state)
 	}
 }
 
+/* Which chip it is outlives the port, whatever port of the machine it comes back on. */
+static void test_memory(void **state)
+{
+	char memory[WW_PORT_MEMORY] = "";
+	struct got g = {0};
+	struct ww_port_setup s = {.place = "ftdi:1-4", .memory = memory};
+
+	(void)state;
+	memset(&chip, 0, sizeof(chip));
+	assert_int_equal(got_open(&g, "ftdi:", 16), 0);
+	s.loop = g.loop;
+	s.ev.ctx = &g;
+	s.ev.bytes = got_bytes;
+	s.ev.lost = got_lost;
+	for (int i = 0; i < 3; i++) {
+		ww_port_close(g.port);
+		g.port = NULL;
+		assert_int_equal(ww_port_open_setup(&s, &g.port, &g.err), 0);
+		assert_string_equal(memory,
+				    i < 2 ? "0403:6001 1-4 A7005IDU" : "0403:6001 1-1.2 A7005IDU");
+		if (i == 1) {
+			tree_gone("1-4");
+			tree_usb("1-1.2", 0x0403, 0x6001, 7, "A7005IDU", NULL, 0);
+			tree_usb("1-4", 0x0403, 0x6001, 8, "OTHER", NULL, 0);
+		}
+	}
+	ww_port_close(g.port);
+	g.port = NULL;
+	tree_gone("1-1.2");
+	assert_int_equal(ww_port_open_setup(&s, &g.port, &g.err), -ENODEV);
+	assert_non_null(strstr(g.err.text, "A7005IDU"));
+	got_close(&g);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	tree_new();
+	tree_usb("1-4", 0x0403, 0x6001, 7, "A7005IDU", NULL, 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tree_free();
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_held_up),
-		cmocka_unit_test(test_unplug),
-		cmocka_unit_test(test_refusals),
+		cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unplug, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

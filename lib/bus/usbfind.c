@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "bus/usbfind.h"
+#include "bus/portimpl.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+const char *ww_usb_root = "";
+
+/* ------------------------------------------------------------ what is there */
+
+static bool hex_of(const char *dir, const char *name, uint16_t *out)
+{
+	char text[16], *end;
+
+	if (!ww_sysfs_read(dir, name, text, sizeof(text)) || !*text)
+		return false;
+	*out = (uint16_t)strtoul(text, &end, 16);
+	return !*end;
+}
+
+/* Ids only: cheap, and no lock of the kernel's is taken for them. */
+static bool read_ids(const char *name, struct ww_usb_dev *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (strlen(name) >= sizeof(out->name) || strchr(name, ':') || strchr(name, '/') ||
+	    name[0] == '.')
+		return false;
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	snprintf(out->dir, sizeof(out->dir), "%s/sys/bus/usb/devices/%s", ww_usb_root, out->name);
+	return hex_of(out->dir, "idVendor", &out->vid) && hex_of(out->dir, "idProduct", &out->pid);
+}
+
+static bool read_rest(struct ww_usb_dev *d)
+{
+	int64_t bus, address;
+
+	if (!ww_sysfs_int(d->dir, "busnum", &bus) || !ww_sysfs_int(d->dir, "devnum", &address) ||
+	    bus < 1 || bus > 255 || address < 1 || address > 255)
+		return false;
+	d->bus = (uint8_t)bus;
+	d->address = (uint8_t)address;
+	snprintf(d->node, sizeof(d->node), "%.24s/dev/bus/usb/%03u/%03u", ww_usb_root, d->bus,
+		 d->address);
+	ww_sysfs_read(d->dir, "serial", d->serial, sizeof(d->serial));
+	return true;
+}
+
+bool ww_usb_dev_read(const char *name, struct ww_usb_dev *out)
+{
+	return read_ids(name, out) && read_rest(out);
+}
+
+/* ------------------------------------------------------------- what is wanted */
+
+static const struct ww_usb_id *row_of(const struct ww_usb_want *w, const struct ww_usb_dev *d)
+{
+	bool has_bus = false;
+
+	for (const struct ww_usb_id *r = w->ids; r && r->vid; r++)
+		has_bus |= r->bus == w->bus;
+	for (const struct ww_usb_id *r = w->ids; r && r->vid; r++)
+		if (r->vid == d->vid && r->pid == d->pid && (!has_bus || r->bus == w->bus))
+			return r;
+	return NULL;
+}
+
+void ww_usb_remember(char *memory, const struct ww_usb_dev *d)
+{
+	if (memory)
+		snprintf(memory, WW_PORT_MEMORY, "%04x:%04x %s %s", d->vid, d->pid, d->name,
+			 d->serial);
+}
+
+bool ww_usb_same(const char *memory, const struct ww_usb_dev *d, bool *exact)
+{
+	char ids[16];
+	const char *name = memory ? strchr(memory, ' ') : NULL;
+	const char *serial = name ? strchr(name + 1, ' ') : NULL;
+
+	*exact = false;
+	if (!serial)
+		return false;
+	snprintf(ids, sizeof(ids), "%04x:%04x", d->vid, d->pid);
+	*exact = (size_t)(serial - name - 1) == strlen(d->name) &&
+		 strncmp(name + 1, d->name, strlen(d->name)) == 0;
+	return strncmp(memory, ids, 9) == 0 && strcmp(serial + 1, d->serial) == 0;
+}
+
+/* 2: the very one; 1: could be; 0: is not. */
+static int fits(const struct ww_usb_want *w, struct ww_usb_dev *d)
+{
+	bool remembered = w->memory && *w->memory, exact;
+
+	d->id = row_of(w, d);
+	if (w->ids && !d->id)
+		return 0;
+	if (!remembered && *w->at && strcmp(w->at, d->name) != 0)
+		return 0;
+	if (!read_rest(d) || (*w->serial && strcmp(w->serial, d->serial) != 0))
+		return 0;
+	if (!remembered)
+		return 1;
+	if (!ww_usb_same(w->memory, d, &exact))
+		return 0;
+	return exact ? 2 : 1;
+}
+
+static const char *what_of(const struct ww_usb_want *w)
+{
+	if (w->what)
+		return w->what;
+	return w->ids && w->ids->vid && w->ids->name ? w->ids->name : "USB device";
+}
+
+static int none(const struct ww_usb_want *w, struct ww_error *err)
+{
+	struct ww_usb_dev there;
+
+	if (w->memory && *w->memory)
+		return ww_fail(err, -ENODEV, "%s: is not plugged in (%s)", w->who, w->memory);
+	if (*w->at && ww_usb_dev_read(w->at, &there))
+		return ww_fail(err, -ENODEV,
+			       "%s: what is plugged in there is %04x:%04x%s%s, and not the %s%s%s "
+			       "asked for",
+			       w->who, there.vid, there.pid, *there.serial ? " " : "", there.serial,
+			       what_of(w), *w->serial ? " with serial " : "", w->serial);
+	return ww_fail(err, -ENODEV, "%s: no %s%s%s is plugged in%s%s; `pwrlog list` shows what is",
+		       w->who, what_of(w), *w->serial ? " with serial " : "", w->serial,
+		       *w->at ? " at " : "", w->at);
+}
+
+int ww_usb_find(const struct ww_usb_want *w, struct ww_usb_dev *out, struct ww_error *err)
+{
+	struct ww_usb_dev d;
+	char path[PATH_MAX];
+	struct dirent *e;
+	char first[32] = "";
+	int best = 0, n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/sys/bus/usb/devices", ww_usb_root);
+	dir = opendir(path);
+	while (dir && best < 2 && (e = readdir(dir))) {
+		int how = read_ids(e->d_name, &d) ? fits(w, &d) : 0;
+
+		if (!how)
+			continue;
+		n++;
+		if (how > best) {
+			snprintf(first, sizeof(first), "%s", out->name);
+			best = how;
+			*out = d;
+		}
+		if (strcmp(d.name, out->name) != 0)
+			snprintf(first, sizeof(first), "%s", d.name);
+	}
+	if (dir)
+		closedir(dir);
+	if (!n)
+		return none(w, err);
+	if (best < 2 && n > 1)
+		return ww_fail(err, -ENOTUNIQ,
+			       "%s: %d devices %s are plugged in: choose one by serial= or by "
+			       "where it is (%s, %s); `pwrlog list` shows them",
+			       w->who, n, what_of(w), out->name, first);
+	return 0;
+}
+
+/* ------------------------------------------------------ what belongs to it */
+
+bool ww_usb_above(const char *folder, char *name, size_t n, int *interface)
+{
+	char real[PATH_MAX], text[16], *cut;
+
+	*interface = -1;
+	if (!realpath(folder, real))
+		return false;
+	while (!ww_sysfs_read(real, "idVendor", text, sizeof(text))) {
+		if (ww_sysfs_read(real, "bInterfaceNumber", text, sizeof(text)))
+			*interface = (int)strtol(text, NULL, 16);
+		cut = strrchr(real, '/');
+		if (!cut || cut == real)
+			return false;
+		*cut = '\0';
+	}
+	cut = strrchr(real, '/');
+	return snprintf(name, n, "%s", cut + 1) < (int)n;
+}
+
+/* All configurations of all speeds fit; what is longer is no device's. */
+#define DESC_MAX 16384
+
+bool ww_usb_interface(const struct ww_usb_dev *d, const struct ww_usb_pick *want,
+		      struct ww_usb_iface *out)
+{
+	char path[WW_SYSFS_PATH + 16];
+	int64_t config = 0;
+	uint8_t *desc;
+	size_t n = 0;
+	bool found;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/descriptors", d->dir);
+	if (!ww_sysfs_int(d->dir, "bConfigurationValue", &config) || config < 1 || config > 255)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	desc = malloc(DESC_MAX);
+	while (fd >= 0 && desc && n < DESC_MAX) {
+		ssize_t k = read(fd, desc + n, DESC_MAX - n);
+
+		if (k <= 0)
+			break;
+		n += (size_t)k;
+	}
+	if (fd >= 0)
+		close(fd);
+	found = desc && ww_usb_desc_find(desc, n, (unsigned)config, want, out);
+	free(desc);
+	return found;
+}
+
+void ww_usb_driver(const struct ww_usb_dev *d, unsigned interface, char *out, size_t n)
+{
+	char dir[WW_SYSFS_PATH + 64];
+	int64_t config = 1;
+
+	ww_sysfs_int(d->dir, "bConfigurationValue", &config);
+	snprintf(dir, sizeof(dir), "%s/%s:%lld.%u", d->dir, d->name, (long long)config, interface);
+	ww_sysfs_link(dir, "driver", out, n);
+}
+
+/* --------------------------------------------------------------------- asleep */
+
+void ww_usb_awake(struct ww_port *p, const struct ww_usb_dev *d, bool kept,
+		  struct ww_usb_power *old)
+{
+	char now[16];
+
+	old->dir[0] = '\0';
+	if (!ww_sysfs_read(d->dir, "power/control", now, sizeof(now)))
+		return;
+	if (strcmp(now, "auto") != 0) {
+		ww_port_setting(p, "power=%s", now);
+	} else if (ww_sysfs_write(d->dir, "power/control", "on") == 0) {
+		snprintf(old->dir, sizeof(old->dir), "%s", d->dir);
+		ww_port_setting(p, "power=on(set)");
+	} else if (kept) {
+		ww_port_setting(p, "power=on(while open)");
+	} else {
+		ww_port_setting(p, "power=auto(refused)");
+	}
+}
+
+void ww_usb_asleep(struct ww_usb_power *old)
+{
+	if (*old->dir)
+		ww_sysfs_write(old->dir, "power/control", "auto");
+	old->dir[0] = '\0';
+}
