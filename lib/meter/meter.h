@@ -50,6 +50,8 @@ struct ww_meter_out {
 	void (*identity)(void *ctx, const char *model, const char *serial, const char *firmware);
 	/* The device cannot be used (wrong device, no reply): the sentence goes to the user. */
 	void (*fail)(void *ctx, int code, const char *text);
+	/* Other speed of the line, from the next send() on; < 0: this port has none. May be NULL. */
+	int (*baud)(void *ctx, int64_t baud);
 };
 
 struct ww_meter_desc {
@@ -61,6 +63,11 @@ struct ww_meter_desc {
 	bool left_out;		     /* a library that it needs was left out of this build */
 	const char *needs;	     /* that library: "nettle"; NULL none */
 	const struct ww_usb_id *usb; /* ids it is known by, ends with vid 0; NULL none */
+	/*
+	 * Its connections last for one answer: on WW_BUS_STREAM the end of one is no loss, a
+	 * send() opens the next, and a send() of 0 bytes hangs up.
+	 */
+	bool reconnect;
 	int64_t baud;
 	int64_t period_ns, window_ns, delay_min_ns, delay_max_ns;
 	size_t channels; /* of every instance, unless ops->shape says otherwise */
@@ -99,6 +106,12 @@ struct ww_meter_ops {
 	/* Next time the driver wants to be called; WW_TIME_MAX: never. */
 	int64_t (*deadline)(const void *state);
 	void (*tick)(void *state, int64_t now_ns, const struct ww_meter_out *out);
+	/*
+	 * It waits for an answer: nobody else may speak on its line. Meters that have this
+	 * may share a port, several of them on one RS-485 line (source/shareline.h); they
+	 * speak in tick() and feed() only, not in start(). NULL: the port is theirs alone.
+	 */
+	bool (*busy)(const void *state);
 	/* Leave the meter in a sane state: what must be sent is sent here. */
 	void (*stop)(void *state, const struct ww_meter_out *out);
 	/* Free what the state holds besides itself. May be NULL, and mostly is. */

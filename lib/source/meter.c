@@ -22,6 +22,10 @@ struct meter_source {
 	enum ww_bus bus;
 	struct ww_meter_shape shape;
 	bool started, lost, inited;
+	bool hung_up;	     /* between two connections of a meter that hangs up */
+	struct ww_error off; /* how the last connection ended by itself */
+	char *place;
+	char *memory;	 /* of the setup */
 	size_t n;	 /* readings that wait to be handed over */
 	int64_t last_ns; /* of the newest reading */
 	int64_t lo[BATCH], hi[BATCH];
@@ -63,8 +67,12 @@ static int describe(struct meter_source *s, struct ww_error *err)
 		.window_ns = s->shape.window_ns,
 		.delay_min_ns = s->shape.delay_min_ns,
 		.delay_max_ns = s->shape.delay_max_ns,
-		.transport = *ww_port_transport(s->port),
 	};
+
+	if (s->port)
+		info.transport = *ww_port_transport(s->port);
+	else
+		info.transport = (struct ww_transport){.name = "tcp", .settings = ""};
 
 	for (size_t i = 0; i < s->shape.channels; i++)
 		ww_meter_channel(s->meter, s->state, i, &channel[i]);
@@ -75,8 +83,10 @@ static int describe(struct meter_source *s, struct ww_error *err)
 
 static void fail_with(struct meter_source *s, int code, const char *text)
 {
-	if (!s->why.code)
-		ww_fail(&s->why, code, "%s: %s", s->uri, text);
+	if (s->why.code)
+		return;
+	ww_fail(&s->why, code, "%s: %s%s%s%s", s->uri, text, s->off.code ? " (" : "", s->off.text,
+		s->off.code ? ")" : "");
 }
 
 /* What the port says begins with its place. */
@@ -86,12 +96,30 @@ static void port_failed(struct meter_source *s, const struct ww_error *err)
 		ww_fail(&s->why, err->code, "%s:%s", s->meter->desc.name, err->text);
 }
 
+static int connect_again(struct meter_source *s, struct ww_error *err);
+
+/* One answer a connection: what goes wrong with one is silence, which the meter's code tells. */
+static void send_once(struct meter_source *s, const void *data, size_t n)
+{
+	struct ww_error err = {0};
+
+	if (!n) {
+		s->hung_up = true;
+	} else if ((s->hung_up && connect_again(s, &err) < 0) ||
+		   ww_port_write(s->port, data, n, &err) < 0) {
+		s->hung_up = true;
+		s->off = err;
+	}
+}
+
 static void on_send(void *ctx, const void *data, size_t n)
 {
 	struct meter_source *s = ctx;
 	struct ww_error err = {0};
 
-	if (ww_port_write(s->port, data, n, &err) < 0)
+	if (s->meter->desc.reconnect)
+		send_once(s, data, n);
+	else if (ww_port_write(s->port, data, n, &err) < 0)
 		port_failed(s, &err);
 }
 
@@ -200,8 +228,10 @@ static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_
 	struct meter_source *s = ctx;
 	struct ww_meter_out out = out_of(s);
 
-	if (s->lost || !s->started)
+	if (s->lost || !s->started || s->hung_up)
 		return;
+	s->off.code = 0;
+	s->off.text[0] = '\0';
 	turn(s, t, WW_TURN_FEED, NULL, n);
 	s->sink.raw(s->sink.ctx, t, data, n);
 	s->meter->feed(s->state, t, data, n, &out);
@@ -214,6 +244,12 @@ static void on_lost(void *ctx, const struct ww_error *err)
 
 	if (s->lost)
 		return;
+	if (s->meter->desc.reconnect) {
+		if (!s->hung_up)
+			s->off = *err;
+		s->hung_up = true;
+		return;
+	}
 	port_failed(s, err);
 	turn_done(s);
 }
@@ -240,6 +276,38 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 	turn(s, (struct ww_interval){now_ns, now_ns}, WW_TURN_TICK, NULL, 0);
 	s->meter->tick(s->state, now_ns, &out);
 	turn_done(s);
+}
+
+/* ------------------------------------------------------------------- the port */
+
+static int port_of(struct meter_source *s, struct ww_uri *uri, struct ww_error *err)
+{
+	const struct ww_port_setup ps = {
+		.loop = s->loop,
+		.place = s->place,
+		.options = uri,
+		.baud = s->meter->desc.baud,
+		.ev = {.ctx = s, .bytes = on_bytes, .lost = on_lost, .trouble = on_trouble},
+		.usb = s->meter->desc.usb,
+		.memory = s->memory};
+
+	return ww_port_open_setup(&ps, &s->port, err);
+}
+
+static int connect_again(struct meter_source *s, struct ww_error *err)
+{
+	struct ww_uri uri;
+	int rc = ww_uri_parse(s->uri, &uri, err);
+
+	if (rc < 0)
+		return rc;
+	ww_port_close(s->port);
+	s->port = NULL;
+	rc = port_of(s, &uri, err);
+	ww_uri_free(&uri);
+	if (rc == 0)
+		s->hung_up = false;
+	return rc;
 }
 
 /* ---------------------------------------------------------------- the source */
@@ -280,7 +348,8 @@ static int64_t meter_stop(struct ww_source *base)
 	     NULL, 0);
 	s->meter->stop(s->state, &out);
 	hand_over(s);
-	ww_port_flush(s->port);
+	if (s->port)
+		ww_port_flush(s->port);
 	ww_timer_set(s->timer, WW_TIME_MAX, 0);
 	return STOP_NS;
 }
@@ -295,6 +364,7 @@ static void meter_close(struct ww_source *base)
 	free(s->serial);
 	free(s->firmware);
 	free(s->uri);
+	free(s->place);
 	free(s->codes);
 	if (s->state && s->inited && s->meter->drop)
 		s->meter->drop(s->state);
@@ -304,7 +374,10 @@ static void meter_close(struct ww_source *base)
 
 static void meter_lateness(const struct ww_source *base, int64_t *max_ns, int64_t *p99_ns)
 {
-	ww_port_lateness(((const struct meter_source *)base)->port, max_ns, p99_ns);
+	const struct meter_source *s = (const struct meter_source *)base;
+
+	if (s->port)
+		ww_port_lateness(s->port, max_ns, p99_ns);
 }
 
 static const struct ww_source_ops meter_ops = {
@@ -314,24 +387,18 @@ static const struct ww_source_ops meter_ops = {
 	.lateness = meter_lateness,
 };
 
-static int open_port(struct meter_source *s, const struct ww_source_setup *setup,
-		     struct ww_uri *uri, struct ww_error *err)
+static int open_port(struct meter_source *s, struct ww_uri *uri, struct ww_error *err)
 {
-	struct ww_port_setup ps = {
-		.loop = s->loop,
-		.options = uri,
-		.baud = s->meter->desc.baud,
-		.ev = {.ctx = s, .bytes = on_bytes, .lost = on_lost, .trouble = on_trouble},
-		.usb = s->meter->desc.usb,
-		.memory = setup->memory};
 	char place[WW_METER_PLACE];
 	struct ww_error why = {0};
 	int rc = ww_meter_place(&s->meter->desc, uri, place, sizeof(place), &s->bus, err);
 
 	if (rc < 0)
 		return rc;
-	ps.place = place;
-	rc = ww_port_open_setup(&ps, &s->port, &why);
+	s->place = strdup(place);
+	if (!s->place)
+		return ww_fail_nomem(err);
+	rc = port_of(s, uri, &why);
 	if (rc < 0)
 		return ww_fail(err, rc, "%s:%s", uri->driver, why.text);
 	return ww_uri_check_used(uri, "baud, serial, latency, exclusive, and the meter's own", err);
@@ -375,6 +442,7 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 	s->sink = setup->sink;
 	s->loop = setup->loop;
 	s->last_ns = WW_TIME_MIN;
+	s->memory = setup->memory;
 	s->uri = strdup(setup->uri);
 	s->state = calloc(1, m->desc.state_size);
 	if (!s->uri || !s->state) {
@@ -387,7 +455,7 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 	s->inited = true;
 	rc = ww_loop_timer(s->loop, on_timer, s, &s->timer, err);
 	if (rc == 0)
-		rc = open_port(s, setup, uri, err);
+		rc = open_port(s, uri, err);
 	if (rc == 0)
 		rc = take_shape(s, err);
 	if (rc == 0)
