@@ -122,7 +122,8 @@ static void set_window(struct ww_stat_channel *c, const struct ww_source_info *s
 		ww_integral_init(&c->w, c->info.semantics);
 		if (c->info.resolution > 0 && c->info.scale != 0)
 			c->w.noise.quantum = fmax(1, c->info.resolution / fabs(c->info.scale));
-		c->manual = src->kind == WW_MANUAL;
+		c->manual = src->kind == WW_MANUAL || ww_mean_since(src, c->info.semantics);
+		c->w.opens = ww_mean_since(src, c->info.semantics);
 		c->w.from = from;
 		c->w.to = to;
 	}

@@ -221,8 +221,17 @@ static void add_row(struct ww_integral *w, int64_t t, int64_t c, int64_t lo, int
 {
 	if (c < WW_CODE_MIN) {
 		w->missing += inside(w, t);
+		if (w->opens && !w->any) {
+			w->any = w->opened = true;
+			w->t0 = t;
+			w->lo0 = lo;
+			w->hi0 = hi;
+		}
 		return;
 	}
+	if (w->opened)
+		w->c0 = c;
+	w->opened = false;
 	if (w->any)
 		add_slow(w, t, c, lo);
 	if (inside(w, t)) {
@@ -250,7 +259,7 @@ void ww_integral_add(struct ww_integral *w, const struct ww_rows *r, const int64
 		int64_t t = r->t[i], c = codes[i], dt;
 
 		/* Whole, plain and inside: exact, and all but a few rows. */
-		if (w->any && c >= WW_CODE_MIN && w->t0 >= w->from && t < w->to &&
+		if (w->begin <= w->end && c >= WW_CODE_MIN && w->t0 >= w->from && t < w->to &&
 		    !__builtin_sub_overflow(t, w->t0, &dt) && dt <= most && r->hi[i] < quiet) {
 			w->sum0 += (__int128)dt * w->c0;
 			w->sum1 += (__int128)dt * c;

@@ -49,6 +49,7 @@ struct ww_integral {
 	int64_t from, to;	       /* of t */
 	int64_t limit;		       /* longer intervals are gaps */
 	int64_t period;		       /* what a reading covers at most; 0: its interval */
+	bool opens;		       /* a first row without a value begins the first mean */
 	const struct ww_interval *gap; /* recorded, of arrival, ordered by lo */
 	size_t gaps_recorded;
 	const struct ww_counter *counter; /* may be NULL: used across gaps */
@@ -73,7 +74,8 @@ struct ww_integral {
 
 	/* state */
 	bool any, done, was_gap, was_counted;
-	bool ends; /* the latest reading is the end of what is covered */
+	bool opened; /* the row before had no value, and began a mean */
+	bool ends;   /* the latest reading is the end of what is covered */
 	int64_t t0, c0, lo0, hi0;
 	size_t next_gap;
 	size_t was_record;

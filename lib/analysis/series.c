@@ -314,7 +314,7 @@ static int find_holes(struct ww_series *s, const struct ww_trace *t)
 		s->hole[i] =
 			!s->manual &&
 			((g < gaps && gap[g].lo_ns < s->t_ns[i] && gap[g].hi_ns > gap[g].lo_ns) ||
-			 d > WW_GAP_PERIODS * s->period_s);
+			 (!s->any_pace && d > WW_GAP_PERIODS * s->period_s));
 		s->holes += s->hole[i];
 	}
 	free(gap);
@@ -339,6 +339,7 @@ static int describe(struct reading *r, const struct ww_trace *t, const struct ww
 	s->source = ch->source;
 	s->semantics = ch->semantics;
 	s->manual = r->src->kind == WW_MANUAL;
+	s->any_pace = ww_mean_since(r->src, ch->semantics);
 	s->resolution = ch->resolution > 0 ? ch->resolution * r->joules : 0;
 	s->acc_abs = ch->acc_abs * r->joules;
 	s->acc_rel = ch->acc_rel;

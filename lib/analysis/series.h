@@ -15,6 +15,7 @@ struct ww_series {
 	uint32_t channel, source;
 	int32_t semantics;
 	bool manual;	   /* a person read it: irregular, no gaps */
+	bool any_pace;	   /* as ww_mean_since(): a long pause is no hole */
 	double resolution; /* smallest step shown, in W (or the unit); found from the values where
 			      the channel does not tell; 0: none to be seen */
 	bool resolution_seen;	 /* it was found from the values */
@@ -65,6 +66,15 @@ double ww_resolution_seen(const double *v, size_t n);
  * pace.
  */
 int64_t ww_reading_place(const struct ww_source_info *src, int64_t before, int64_t lo, int64_t hi);
+/*
+ * Does each reading of a channel cover the time since the one before, however long that
+ * is? So does a pulse meter's power.
+ */
+static inline bool ww_mean_since(const struct ww_source_info *src, int32_t semantics)
+{
+	return src->kind == WW_METER && semantics == WW_AVERAGE && src->period_ns == 0 &&
+	       src->window_ns == 0;
+}
 /* A source's recorded gaps, in order, those that overlap joined; *out is malloc'ed. -ENOMEM */
 int ww_source_gaps(const struct ww_trace *t, uint32_t source, struct ww_interval **out,
 		   size_t *count);

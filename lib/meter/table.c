@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "meter/meter.h"
 
-extern const struct ww_meter_ops ww_meter_wattsup;
+extern const struct ww_meter_ops ww_meter_pzem004t, ww_meter_pzem017;
+extern const struct ww_meter_ops ww_meter_sdm120, ww_meter_sdm220, ww_meter_sdm230, ww_meter_sdm630;
+extern const struct ww_meter_ops ww_meter_wattsup, ww_meter_s0;
 
 const struct ww_meter_ops *const ww_meters[] = {
+	&ww_meter_pzem004t,
+	&ww_meter_pzem017,
+	&ww_meter_sdm120,
+	&ww_meter_sdm220,
+	&ww_meter_sdm230,
+	&ww_meter_sdm630,
+	&ww_meter_s0,
 	&ww_meter_wattsup,
 	NULL,
 };
