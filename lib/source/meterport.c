@@ -61,7 +61,11 @@ static int by_name(const struct ww_meter_desc *d, const struct ww_uri *uri, char
 		if (!(mask_of(d) & named[i].bus))
 			continue;
 		*bus = (enum ww_bus)named[i].bus;
-		snprintf(place, n, "%s%s", named[i].prefix, uri->place);
+		/* "battery:" alone is the only one of its class. */
+		if (!*uri->place && named[i].bus == WW_BUS_FILES)
+			snprintf(place, n, "%s%s:", named[i].prefix, d->name);
+		else
+			snprintf(place, n, "%s%s", named[i].prefix, uri->place);
 		return 0;
 	}
 	/* A pseudo-terminal's link may lie anywhere. */

@@ -54,7 +54,7 @@ static void got_trouble(void *ctx, struct ww_interval t, int64_t lost, const cha
 	print_message("# trouble: %lld %s\n", (long long)lost, text);
 }
 
-static int got_open(struct got *g, const char *uri, size_t max)
+static inline int got_open(struct got *g, const char *uri, size_t max)
 {
 	struct ww_port_events ev = {.ctx = g,
 				    .bytes = got_bytes,
@@ -77,7 +77,7 @@ static int got_open(struct got *g, const char *uri, size_t max)
 	return rc;
 }
 
-static void got_close(struct got *g)
+static inline void got_close(struct got *g)
 {
 	ww_port_close(g->port);
 	ww_loop_free(g->loop);
@@ -86,7 +86,7 @@ static void got_close(struct got *g)
 	memset(g, 0, sizeof(*g));
 }
 
-static void turn(struct got *g, int ms)
+static inline void turn(struct got *g, int ms)
 {
 	struct pollfd p = {.fd = ww_loop_fd(g->loop), .events = POLLIN};
 
