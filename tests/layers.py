@@ -16,7 +16,7 @@ FOREIGN = {"sqlite3.h": "trace", "zstd.h": "trace", "libusb.h": "bus", "ftdi.h":
 
 
 def table(readme):
-    """{layer: {other layer: None, or the only file that may}} from the Markdown table."""
+    """{layer: {other layer: None, or the only files that may}} from the Markdown table."""
     allowed = {}
     for line in readme.read_text(encoding="utf-8").splitlines():
         row = ROW.match(line)
@@ -26,8 +26,8 @@ def table(readme):
         if row[2] != "nothing of ours":
             for item in re.split(r",\s*(?![^(]*\))", row[2]):
                 name, _, only = item.partition(" (")
-                only = re.fullmatch(r"(\w+) only\)", only)
-                others[name] = only[1] if only else None
+                only = re.fullmatch(r"(\w+(?:, \w+)*) only\)", only)
+                others[name] = tuple(only[1].split(", ")) if only else None
         for layer in re.split(r",\s*", row[1]):
             allowed[layer] = others
     return allowed

@@ -8,6 +8,7 @@ static const struct tool_command commands[] = {
 	{"dump", wwtrace_dump, "all records in the order of time, for people"},
 	{"export", wwtrace_export, "records as CSV or JSON lines, for programs"},
 	{"import", wwtrace_import, "store a file of another program as a trace"},
+	{"redecode", wwtrace_redecode, "decode once more what meters sent"},
 	{0}};
 
 int main(int argc, char **argv)

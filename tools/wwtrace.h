@@ -6,5 +6,6 @@ int wwtrace_info(int argc, char **argv);
 int wwtrace_dump(int argc, char **argv);
 int wwtrace_export(int argc, char **argv);
 int wwtrace_import(int argc, char **argv);
+int wwtrace_redecode(int argc, char **argv);
 
 #endif

@@ -63,6 +63,13 @@ static int looks_like_beats(struct ww_trace *t, uint32_t source, struct ww_error
 	return n ? (int)(beats * 100 / n) : 0;
 }
 
+/* What --raw keeps of a meter is no line of the DUT's; older traces say so by the name. */
+static bool of_a_meter(const struct ww_source_info *s)
+{
+	return strcmp(s->role, "raw") == 0 || strcmp(s->role, "turns") == 0 ||
+	       ends(s->name, ".raw");
+}
+
 static int find_port(struct ww_trace *t, const struct ww_source_info *console,
 		     const struct ww_source_info **out, struct ww_error *err)
 {
@@ -74,7 +81,7 @@ static int find_port(struct ww_trace *t, const struct ww_source_info *console,
 		const struct ww_source_info *s = ww_trace_source(t, i);
 		int share;
 
-		if (s->kind != WW_SERIAL || s == console || ends(s->name, ".raw"))
+		if (s->kind != WW_SERIAL || s == console || of_a_meter(s))
 			continue;
 		share = looks_like_beats(t, s->id, err);
 		if (share < 0)

@@ -33,9 +33,9 @@ static bool is_turn(int c)
 	       c == WW_TURN_STOP || c == WW_TURN_TROUBLE;
 }
 
-static bool has_text(int c)
+bool ww_turn_has_text(int turn)
 {
-	return c == WW_TURN_LOOK || c == WW_TURN_TROUBLE;
+	return turn == WW_TURN_LOOK || turn == WW_TURN_TROUBLE;
 }
 
 ssize_t ww_turn_get(const uint8_t *p, size_t n, int64_t row_ns, struct ww_turn_record *out)
@@ -55,12 +55,7 @@ ssize_t ww_turn_get(const uint8_t *p, size_t n, int64_t row_ns, struct ww_turn_r
 		return n < WW_TURN_HEAD ? 0 : -EPROTO;
 	out->t.hi_ns = (int64_t)((uint64_t)row_ns + (uint64_t)ww_unzigzag(shift));
 	out->t.lo_ns = width ? (int64_t)((uint64_t)out->t.hi_ns - (width - 1)) : WW_TIME_MIN;
-	if (out->t.lo_ns > out->t.hi_ns)
+	if (out->t.lo_ns > out->t.hi_ns || (ww_turn_has_text(out->turn) && out->n > WW_TURN_TEXT))
 		return -EPROTO;
-	if (!has_text(out->turn))
-		return (ssize_t)rd.at;
-	if (out->n > WW_TURN_TEXT)
-		return -EPROTO;
-	out->text = ww_rd_take(&rd, out->n);
-	return rd.bad ? 0 : (ssize_t)rd.at;
+	return (ssize_t)rd.at;
 }
