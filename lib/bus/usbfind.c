@@ -56,7 +56,18 @@ bool ww_usb_dev_read(const char *name, struct ww_usb_dev *out)
 
 /* ------------------------------------------------------------- what is wanted */
 
-static const struct ww_usb_id *row_of(const struct ww_usb_want *w, const struct ww_usb_dev *d)
+void ww_usb_want(struct ww_usb_want *w, struct ww_port *p, const char *place,
+		 struct ww_uri *options, uint32_t bus)
+{
+	*w = (struct ww_usb_want){.who = p->place,
+				  .ids = p->usb,
+				  .bus = bus,
+				  .serial = options ? ww_uri_get(options, "serial", "") : "",
+				  .at = place,
+				  .memory = p->memory};
+}
+
+const struct ww_usb_id *ww_usb_row(const struct ww_usb_want *w, const struct ww_usb_dev *d)
 {
 	bool has_bus = false;
 
@@ -95,8 +106,8 @@ static int fits(const struct ww_usb_want *w, struct ww_usb_dev *d)
 {
 	bool remembered = w->memory && *w->memory, exact;
 
-	d->id = row_of(w, d);
-	if (w->ids && !d->id)
+	d->id = ww_usb_row(w, d);
+	if (!remembered && w->ids && !d->id)
 		return 0;
 	if (!remembered && *w->at && strcmp(w->at, d->name) != 0)
 		return 0;
@@ -221,6 +232,18 @@ bool ww_usb_interface(const struct ww_usb_dev *d, const struct ww_usb_pick *want
 	found = desc && ww_usb_desc_find(desc, n, (unsigned)config, want, out);
 	free(desc);
 	return found;
+}
+
+int64_t ww_usb_poll_ns(const struct ww_usb_dev *d, const struct ww_usb_iface *i)
+{
+	int64_t speed = 12;
+
+	if (i->in_bulk || !i->interval)
+		return WW_NS_PER_MS;
+	ww_sysfs_int(d->dir, "speed", &speed);
+	if (speed < 480)
+		return i->interval * WW_NS_PER_MS;
+	return (WW_NS_PER_MS / 8) << (i->interval > 16 ? 15 : i->interval - 1);
 }
 
 void ww_usb_driver(const struct ww_usb_dev *d, unsigned interface, char *out, size_t n)

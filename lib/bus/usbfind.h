@@ -43,6 +43,11 @@ struct ww_usb_want {
 int ww_usb_find(const struct ww_usb_want *w, struct ww_usb_dev *out, struct ww_error *err);
 /* The one of this name, for what the kernel made of it (a tty, a hidraw). */
 bool ww_usb_dev_read(const char *name, struct ww_usb_dev *out);
+/* "1-2.3" and serial= as what is wanted. */
+void ww_usb_want(struct ww_usb_want *w, struct ww_port *p, const char *place,
+		 struct ww_uri *options, uint32_t bus);
+/* Row of the table that it is; NULL none. */
+const struct ww_usb_id *ww_usb_row(const struct ww_usb_want *w, const struct ww_usb_dev *d);
 /* Its memory: WW_PORT_MEMORY bytes; may be NULL. */
 void ww_usb_remember(char *memory, const struct ww_usb_dev *d);
 /* Is it the remembered one, for those that have their own list? exact: at the same place. */
@@ -55,6 +60,8 @@ bool ww_usb_above(const char *folder, char *name, size_t n, int *interface);
 /* Interface of the configuration in force. */
 bool ww_usb_interface(const struct ww_usb_dev *d, const struct ww_usb_pick *want,
 		      struct ww_usb_iface *out);
+/* Longest time between two looks of the host at its IN endpoint. */
+int64_t ww_usb_poll_ns(const struct ww_usb_dev *d, const struct ww_usb_iface *i);
 /* Kernel's driver of an interface: "usbfs" where a program has it; "" none. */
 void ww_usb_driver(const struct ww_usb_dev *d, unsigned interface, char *out, size_t n);
 

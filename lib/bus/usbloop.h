@@ -87,11 +87,5 @@ bool ww_usb_control(struct ww_usb_control *c, const struct ww_usb_handle *u, uin
 bool ww_usb_unhalt(struct ww_usb_control *c, const struct ww_usb_handle *u, uint8_t ep);
 /* The host's side of the endpoint begins anew, as the device's has. */
 void ww_usb_unhalted(const struct ww_usb_handle *u, uint8_t ep);
-/* Longest time between two looks of the host at the endpoint. */
-int64_t ww_usb_poll_ns(const struct ww_usb_handle *u);
-/* "usb:1-2.3" and serial= as what is wanted. */
-void ww_usb_want(struct ww_usb_want *w, struct ww_port *p, const char *place,
-		 struct ww_uri *options, uint32_t bus);
-
 #endif
 #endif

@@ -17,17 +17,6 @@
 #define ATTACH_MS  300
 #define CONTROL_MS 1000
 
-void ww_usb_want(struct ww_usb_want *w, struct ww_port *p, const char *place,
-		 struct ww_uri *options, uint32_t bus)
-{
-	*w = (struct ww_usb_want){.who = p->place,
-				  .ids = p->usb,
-				  .bus = bus,
-				  .serial = options ? ww_uri_get(options, "serial", "") : "",
-				  .at = place,
-				  .memory = p->memory};
-}
-
 /* ------------------------------------------------------------------- who has it */
 
 /* The node that a driver made for an interface: "/dev/usbtmc0". */
@@ -239,19 +228,6 @@ void ww_usb_unhalted(const struct ww_usb_handle *u, uint8_t ep)
 	unsigned n = ep;
 
 	ioctl(u->fd, USBDEVFS_RESETEP, &n);
-}
-
-int64_t ww_usb_poll_ns(const struct ww_usb_handle *u)
-{
-	unsigned every = u->iface.interval;
-	int64_t speed = 12;
-
-	if (u->iface.in_bulk || !every)
-		return WW_NS_PER_MS;
-	ww_sysfs_int(u->dev.dir, "speed", &speed);
-	if (speed < 480)
-		return every * WW_NS_PER_MS;
-	return (WW_NS_PER_MS / 8) << (every > 16 ? 15 : every - 1);
 }
 
 #endif

@@ -272,7 +272,7 @@ int ww_usb_open(struct ww_port *p, const char *place, struct ww_uri *options, st
 	if (rc < 0)
 		return rc;
 	/* Until the host looks, and until it has told. */
-	p->transport.delay_max_ns = ww_usb_poll_ns(&s->u) + WW_NS_PER_MS;
+	p->transport.delay_max_ns = ww_usb_poll_ns(&s->u.dev, &s->u.iface) + WW_NS_PER_MS;
 	p->empty_ns = ww_loop_now(p->loop);
 	p->mute = true; /* lost() in here becomes our own error */
 	for (size_t i = 0; i < TRANSFERS && ww_port_alive(p); i++)
