@@ -21,7 +21,7 @@ static int64_t number(const char *dir, const char *name, int base)
 	return end == text || *end || v < 0 || v > 0xffff ? -1 : v;
 }
 
-bool ww_usb_driver(const char *name, int interface, char *out, size_t n)
+bool ww_usb_bound(const char *name, int interface, char *out, size_t n)
 {
 	char dir[224];
 
@@ -114,7 +114,7 @@ static bool look(const char *name, struct ww_usb_device *u)
 	ww_sysfs_read(dir, "manufacturer", u->maker, sizeof(u->maker));
 	ww_sysfs_read(dir, "product", u->product, sizeof(u->product));
 	ww_sysfs_read(dir, "serial", u->serial, sizeof(u->serial));
-	ww_usb_driver(name, 0, u->driver, sizeof(u->driver));
+	ww_usb_bound(name, 0, u->driver, sizeof(u->driver));
 	return true;
 }
 

@@ -19,7 +19,7 @@ typedef int (*ww_usb_fn)(void *ctx, const struct ww_usb_device *d);
 /* Calls fn for each but hubs, in the order of their names, until it returns negative. */
 int ww_usb_scan(ww_usb_fn fn, void *ctx);
 /* The kernel's driver of an interface; false: none. */
-bool ww_usb_driver(const char *name, int interface, char *out, size_t n);
+bool ww_usb_bound(const char *name, int interface, char *out, size_t n);
 /*
  * The node of a USB device in a class that its interface (-1: any) has become part of:
  * "hidraw", "usbmisc", "tty". false: none.

@@ -69,8 +69,8 @@ static int add_meter(struct ww_list *l, const struct ww_usb_device *d,
 	ww_list_ids(ids, sizeof(ids), d->maker, d->product, d->serial);
 	node_of(d, id, node, sizeof(node));
 	if (id->bus & (WW_BUS_USB | WW_BUS_TMC))
-		ww_usb_driver(d->name, id->interface < 0 ? 0 : id->interface, driver,
-			      sizeof(driver));
+		ww_usb_bound(d->name, id->interface < 0 ? 0 : id->interface, driver,
+			     sizeof(driver));
 	/* It is taken from its driver while it is recorded, and given back. */
 	if (*driver && strcmp(driver, "usbfs") != 0)
 		snprintf(detail, sizeof(detail), "%s; the kernel's %.60s lets go of it meanwhile",
