@@ -187,7 +187,8 @@ struct ww_source_info {
 				 "off", "sleep"; "" */
 	const char *notes;    /**< e.g. "driver has never met the real device" */
 	int64_t period_ns;    /**< nominal time between samples; 0 if irregular */
-	int64_t window_ns;    /**< time that one reading covers; 0 for a moment */
+	int64_t window_ns;    /**< time that one reading covers; 0 for a moment; -1: the time since
+				 the one before, however long (pulses) */
 	int64_t delay_min_ns; /**< least time from the end of the window to the arrival */
 	int64_t delay_max_ns; /**< greatest such time */
 	struct ww_transport transport;
@@ -239,6 +240,10 @@ struct ww_mark {
 #define WW_MARK_WAKE_END "wake-end" /* wake command ended; text as request-end */
 #define WW_MARK_CYCLE_END                                                                          \
 	"cycle-end" /* campaign: "ok" back, "timeout" never seen again, "stopped" by the user */
+#define WW_MARK_DUT_RESET     "reset"     /* campaign: a DUT that never came back is reset */
+#define WW_MARK_DUT_RESET_END "reset-end" /* text: how that ended */
+#define WW_MARK_DUT_OFF	      "off"	  /* campaign: the action at its end */
+#define WW_MARK_DUT_OFF_END   "off-end"
 #define WW_MARK_UNPLUGGED "unplugged"
 #define WW_MARK_REPLUGGED "replugged"
 #define WW_MARK_CLOCK_STEP                                                                         \
@@ -630,8 +635,10 @@ struct ww_campaign;
 
 struct ww_campaign_options {
 	size_t size;
-	const char *suspend; /**< command (sh -c) or action that suspends the DUT */
-	const char *wake;    /**< command that wakes it; NULL: the DUT wakes by itself */
+	const char *suspend; /**< action that suspends the DUT: a command (sh -c), a press ...;
+				"{rtc}" in it is replaced by the seconds of a wake "rtc:20s",
+				WAKEWATT_RTC of its environment has them too */
+	const char *wake;    /**< action that wakes it; NULL: the DUT wakes by itself */
 	uint32_t cycles;     /**< how many; 0: 1 */
 	uint32_t reserved;
 	int64_t asleep_ns;	    /**< time from silence to the wake command; 0: 3 s */

@@ -81,8 +81,8 @@ static int read_prefix(struct ww_stat_reading *r, size_t k, struct prefix *p, st
 /*
  * The driver's period wins over what is seen: where every second reading was lost,
  * the usual interval is two of them. A person reads when there is something to
- * read: no gaps between typed readings. Nor between those of a meter that says it has
- * neither a period nor a window, but means: each is that since the one before (pulses).
+ * read: no gaps between typed readings. Nor between those of a pulse meter, each of which
+ * is the mean since the one before.
  */
 int ww_stat_find_limits(struct ww_stat_reading *r, struct ww_error *err)
 {

@@ -66,14 +66,10 @@ double ww_resolution_seen(const double *v, size_t n);
  * pace.
  */
 int64_t ww_reading_place(const struct ww_source_info *src, int64_t before, int64_t lo, int64_t hi);
-/*
- * Does each reading of a channel cover the time since the one before, however long that
- * is? So does a pulse meter's power.
- */
+/* Does each reading of a channel cover the time since the one before, however long? */
 static inline bool ww_mean_since(const struct ww_source_info *src, int32_t semantics)
 {
-	return src->kind == WW_METER && semantics == WW_AVERAGE && src->period_ns == 0 &&
-	       src->window_ns == 0;
+	return src->kind == WW_METER && semantics == WW_AVERAGE && src->window_ns < 0;
 }
 /* A source's recorded gaps, in order, those that overlap joined; *out is malloc'ed. -ENOMEM */
 int ww_source_gaps(const struct ww_trace *t, uint32_t source, struct ww_interval **out,

@@ -387,6 +387,7 @@ const struct ww_meter_ops ww_meter_s0 = {
 		 .example = "s0:gpiochip0/17?imp_per_kwh=1000&bias=pull-up&active_low=1",
 		 .proven = false,
 		 .buses = WW_BUS_EDGES,
+		 .window_ns = -1, /* the time since the reading before */
 		 .channels = CHANNELS,
 		 .channel = {CH("power", "power", "W", WW_AVERAGE),
 			     CH("energy", "energy", "Wh", WW_COUNTER),

@@ -176,7 +176,12 @@ static int source_text(struct ww_str *s, struct ww_trace *t, const struct ww_sou
 	if (i->period_ns || i->window_ns || i->delay_max_ns) {
 		ww_str_add(s, "    timing     ");
 		add_range(s, "period ", i->period_ns, i->period_ns);
-		add_range(s, i->period_ns ? ", window " : "window ", i->window_ns, i->window_ns);
+		if (i->window_ns < 0)
+			ww_str_addf(s, "%sof pulses: since the reading before",
+				    i->period_ns ? ", " : "");
+		else
+			add_range(s, i->period_ns ? ", window " : "window ", i->window_ns,
+				  i->window_ns);
 		add_range(s, i->period_ns || i->window_ns ? ", delay " : "delay ", i->delay_min_ns,
 			  i->delay_max_ns);
 		ww_str_add(s, "\n");

@@ -115,6 +115,7 @@ static double stat_energy(struct bench *b, double *by_register, uint64_t *gaps)
 					    .firmware = "",
 					    .role = "",
 					    .notes = "",
+					    .window_ns = b->log.m->desc.window_ns,
 					    .transport = {.name = "kernel", .settings = ""}};
 	char path[64];
 	struct ww_writer *w;
