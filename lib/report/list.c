@@ -19,12 +19,18 @@ static void text_found(struct ww_str *s, const struct ww_list *l)
 static void text_drivers(struct ww_str *s)
 {
 	struct ww_driver_info d;
+	bool unproven = false;
 
 	ww_str_add(s, "\ndrivers:\n");
-	for (size_t i = 0; ww_driver_at(i, &d); i++)
-		ww_str_addf(s, "  %-10s %s; e.g. %s%s%s\n", d.name, d.summary, d.example,
-			    d.available ? "" : " (left out of this build)",
-			    d.proven ? "" : " (has never met the real device)");
+	for (size_t i = 0; ww_driver_at(i, &d); i++) {
+		ww_str_addf(s, "%c %-9s  %s%s\n", d.proven ? ' ' : '?', d.name, d.summary,
+			    d.available ? "" : " (left out of this build)");
+		ww_str_addf(s, "%13s%s\n", "", d.example);
+		unproven |= !d.proven;
+	}
+	if (unproven)
+		ww_str_add(s, "? has never met the real device: made and tested after its maker's "
+			      "texts,\n  public captures and models\n");
 }
 
 static void json_list(struct ww_json *j, const struct ww_list *l)
