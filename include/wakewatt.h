@@ -240,12 +240,12 @@ struct ww_mark {
 #define WW_MARK_WAKE_END "wake-end" /* wake command ended; text as request-end */
 #define WW_MARK_CYCLE_END                                                                          \
 	"cycle-end" /* campaign: "ok" back, "timeout" never seen again, "stopped" by the user */
-#define WW_MARK_DUT_RESET     "reset"     /* campaign: a DUT that never came back is reset */
-#define WW_MARK_DUT_RESET_END "reset-end" /* text: how that ended */
+#define WW_MARK_DUT_RESET     "reset"	  /* campaign: a DUT that never came back is reset */
+#define WW_MARK_DUT_RESET_END "reset-end" /* how that ended */
 #define WW_MARK_DUT_OFF	      "off"	  /* campaign: the action at its end */
-#define WW_MARK_DUT_OFF_END   "off-end"
-#define WW_MARK_UNPLUGGED "unplugged"
-#define WW_MARK_REPLUGGED "replugged"
+#define WW_MARK_DUT_OFF_END   "off-end"	  /* how that ended */
+#define WW_MARK_UNPLUGGED     "unplugged"
+#define WW_MARK_REPLUGGED     "replugged"
 #define WW_MARK_CLOCK_STEP                                                                         \
 	"clock-step" /* the bench's wall clock was stepped; text: by how much                      \
 		      */

@@ -103,7 +103,7 @@ static int request(struct ww_drive_state *s, const struct ww_drive *d, uint8_t w
 	struct usbdevfs_ctrltransfer t = {.bRequestType = WW_FTDI_OUT,
 					  .bRequest = what,
 					  .wValue = value,
-					  .wIndex = (uint16_t)(d->interface + 1),
+					  .wIndex = (uint16_t)d->index,
 					  .timeout = USB_MS};
 
 	return call(s->fd, USBDEVFS_CONTROL, &t);

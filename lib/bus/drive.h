@@ -30,7 +30,9 @@ struct ww_drive {
 	int32_t rts;	   /* 1: RTS, 0: DTR */
 	uint32_t offset;   /* of a GPIO line; bit of a pin */
 	int32_t interface; /* of an FTDI chip, from 0 */
-	char path[128];	   /* chip, tty, USB node */
+	int32_t index;	   /* the same in its requests, from 1; 0 where it has one */
+	int32_t reserved;
+	char path[128]; /* chip, tty, USB node */
 };
 
 struct ww_drive_state {

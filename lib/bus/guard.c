@@ -18,7 +18,7 @@ enum what { DRIVE = 1, BACK };
 
 struct order {
 	int32_t what;
-	int32_t reserved;
+	uint32_t id;
 	int64_t for_ns;
 	struct ww_drive drive;
 };
@@ -133,10 +133,19 @@ static void drive(struct held *h, const struct order *o, int fd)
 {
 	int rc;
 
+	/* Held already: not a moment without it. */
+	if (h->driven && !o->for_ns && memcmp(&h->drive, &o->drive, sizeof(h->drive)) == 0) {
+		if (fd >= 0)
+			close(fd);
+		h->pulse.id = o->id;
+		h->pulse.on.lo_ns = h->pulse.on.hi_ns = now_ns();
+		say(h, WW_PULSE_ON);
+		return;
+	}
 	put_back(h, false, WW_PULSE_CUT);
 	h->drive = o->drive;
 	h->drive.path[sizeof(h->drive.path) - 1] = '\0';
-	h->pulse = (struct ww_pulse){0};
+	h->pulse = (struct ww_pulse){.id = o->id};
 	/* Opening a serial port sets its lines. */
 	h->pulse.on.lo_ns = now_ns();
 	rc = ww_drive_take(&h->state, &h->drive, fd);
@@ -219,7 +228,7 @@ static int tell(struct ww_guard *g, struct order *o, int fd)
 
 int ww_guard_drive(struct ww_guard *g, const struct ww_drive *d, int fd, int64_t for_ns)
 {
-	struct order o = {.what = DRIVE, .for_ns = for_ns, .drive = *d};
+	struct order o = {.what = DRIVE, .id = ++g->id, .for_ns = for_ns, .drive = *d};
 
 	return tell(g, &o, fd);
 }
@@ -233,8 +242,11 @@ int ww_guard_back(struct ww_guard *g)
 
 int ww_guard_hear(struct ww_guard *g, struct ww_pulse *out)
 {
-	ssize_t n = ww_worker_recv(&g->worker, out, sizeof(*out));
+	ssize_t n;
 
+	do
+		n = ww_worker_recv(&g->worker, out, sizeof(*out));
+	while (n == (ssize_t)sizeof(*out) && out->id != g->id);
 	return n == (ssize_t)sizeof(*out) ? 1 : n < 0 ? (int)n : 0;
 }
 

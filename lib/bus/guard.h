@@ -27,12 +27,13 @@ struct ww_pulse {
 	int32_t taken; /* FAILED: 0 while it was taken, 1 when it was set, 2 when put back */
 	int32_t input; /* it was an input */
 	int32_t level; /* and at this level */
-	int32_t reserved;
+	uint32_t id;   /* of the order */
 	struct ww_interval on, off;
 };
 
 struct ww_guard {
 	struct ww_worker worker;
+	uint32_t id; /* of the newest order: only what is said of it is heard */
 };
 
 /* Starts the process; it waits for orders. */

@@ -4,11 +4,16 @@
  * what happened is read from the trace later, where its marks say what was done when.
  */
 #include "capture/capture.h"
-#include "control/child.h"
+#include "control/stage.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 #define LOOK_NS (20 * WW_NS_PER_MS)
+/* A DUT that was reset boots from nothing. */
+#define BOOT_NS (300 * WW_NS_PER_S)
+/* A reset and the action at the end may take as long. */
+#define STEP_NS (60 * WW_NS_PER_S)
 
 enum phase {
 	PH_READY,   /* waiting for a heartbeat before the command */
@@ -16,20 +21,30 @@ enum phase {
 	PH_ASLEEP,  /* silent, waiting for the time to wake it */
 	PH_WAKE,    /* wake given, waiting for a byte */
 	PH_SETTLE,  /* back, waiting for quiet time */
+	PH_RESET,   /* never came back: reset, waiting for a heartbeat */
+	PH_OFF,	    /* the action at the end */
 	PH_DONE
 };
 
-static const char *const phase_name[] = {
-	"waiting for the heartbeat", "suspending", "asleep", "waking", "settling", "done"};
+static const char *const phase_name[] = {"waiting for the heartbeat",
+					 "suspending",
+					 "asleep",
+					 "waking",
+					 "settling",
+					 "resetting",
+					 "switching off",
+					 "done"};
+
+enum { SUSPEND, WAKE, RESET, OFF, STEPS };
 
 struct ww_campaign {
 	struct ww_recorder *rec;
 	uint32_t serial;
 	struct ww_campaign_options opt;
-	char *suspend, *wake;
+	struct ww_stage step[STEPS];
+	char setting[40]; /* of the suspend command: seconds of the alarm */
 	struct ww_loop *loop;
 	struct ww_timer *timer;
-	struct ww_child suspend_child, wake_child;
 	enum phase phase;
 	uint32_t cycle;
 	int64_t since;	    /* when the phase began */
@@ -37,17 +52,14 @@ struct ww_campaign {
 	int64_t wake_ns;    /* when the wake began to be waited for */
 	int64_t request_ns; /* when the suspend command was given */
 	uint64_t bytes_at;  /* bytes seen when the phase began */
-	bool wake_running;  /* its end is still to be marked */
-	bool suspend_running;
-	bool hung;
+	bool alarm;	    /* it wakes by an alarm of its own, set by the suspend command */
+	bool hung, off_done;
 	struct ww_error err;
 };
 
 static void mark(struct ww_campaign *c, const char *kind, const char *text)
 {
-	struct ww_mark m = {.source = c->serial, .cycle = c->cycle, .kind = kind, .text = text};
-
-	ww_recorder_mark(c->rec, &m, &c->err);
+	ww_stage_mark(&c->step[SUSPEND], (struct ww_interval){0}, kind, text);
 }
 
 static void enter(struct ww_campaign *c, enum phase p, int64_t now)
@@ -59,44 +71,30 @@ static void enter(struct ww_campaign *c, enum phase p, int64_t now)
 	ww_recorder_activity(c->rec, c->serial, &last, &c->bytes_at);
 }
 
-static void suspend_ended(void *ctx)
+static void finish(struct ww_campaign *c, int64_t now)
 {
-	struct ww_campaign *c = ctx;
-	char how[WW_CHILD_WORDS + 32];
-
-	c->suspend_running = false;
-	ww_child_how(&c->suspend_child, how, sizeof(how));
-	mark(c, WW_MARK_REQUEST_END, how);
-}
-
-static void wake_ended(void *ctx)
-{
-	struct ww_campaign *c = ctx;
-	char how[WW_CHILD_WORDS + 32];
-
-	c->wake_running = false;
-	ww_child_how(&c->wake_child, how, sizeof(how));
-	mark(c, WW_MARK_WAKE_END, how);
+	if (c->phase == PH_OFF || c->phase == PH_DONE)
+		return;
+	c->off_done = true;
+	enter(c, c->step[OFF].action ? PH_OFF : PH_DONE, now);
+	if (c->step[OFF].action)
+		ww_stage_begin(&c->step[OFF]);
 }
 
 static void end_cycle(struct ww_campaign *c, const char *how, int64_t now)
 {
-	/* A command that still runs belongs to this cycle: its end is marked now. */
-	if (c->wake_running) {
-		ww_child_end(&c->wake_child);
-		c->wake_running = false;
-		mark(c, WW_MARK_WAKE_END, "stopped: it still ran at the end of the cycle");
-	}
-	if (c->suspend_running) {
-		ww_child_end(&c->suspend_child);
-		c->suspend_running = false;
-		mark(c, WW_MARK_REQUEST_END, "stopped: it still ran at the end of the cycle");
-	}
+	ww_stage_end(&c->step[WAKE]);
+	ww_stage_end(&c->step[SUSPEND]);
 	mark(c, WW_MARK_CYCLE_END, how);
-	if (c->hung || c->cycle >= c->opt.cycles)
-		enter(c, PH_DONE, now);
-	else
+	if (c->hung && c->step[RESET].action) {
+		c->hung = false;
+		enter(c, PH_RESET, now);
+		ww_stage_begin(&c->step[RESET]);
+	} else if (c->hung || c->cycle >= c->opt.cycles) {
+		finish(c, now);
+	} else {
 		enter(c, PH_READY, now);
+	}
 }
 
 static void begin_cycle(struct ww_campaign *c, int64_t now)
@@ -104,22 +102,32 @@ static void begin_cycle(struct ww_campaign *c, int64_t now)
 	c->cycle++;
 	c->request_ns = now;
 	enter(c, PH_SUSPEND, now);
-	mark(c, WW_MARK_REQUEST, c->suspend);
-	c->suspend_running = true;
-	if (ww_child_start(&c->suspend_child, c->loop, c->suspend, suspend_ended, c, &c->err) < 0)
-		c->suspend_running = false;
+	ww_stage_begin(&c->step[SUSPEND]);
 }
 
 static void begin_wake(struct ww_campaign *c, int64_t now)
 {
 	c->wake_ns = now;
 	enter(c, PH_WAKE, now);
-	if (!c->wake)
-		return;
-	mark(c, WW_MARK_WAKE, c->wake);
-	c->wake_running = true;
-	if (ww_child_start(&c->wake_child, c->loop, c->wake, wake_ended, c, &c->err) < 0)
-		c->wake_running = false;
+	if (c->step[WAKE].action)
+		ww_stage_begin(&c->step[WAKE]);
+}
+
+/*
+ * The DUT set its alarm between the request and the end of the command, or, where that
+ * ends only after the resume, before the silence: a beat was due within it.
+ */
+static void begin_alarm(struct ww_campaign *c, int64_t now, int64_t last)
+{
+	int64_t by = (last > c->request_ns ? last : c->request_ns) + c->opt.silence_ns;
+	int64_t over = c->step[SUSPEND].over_ns;
+	struct ww_interval t;
+
+	if (over && over < by)
+		by = over;
+	t = ww_stage_alarm(&c->step[WAKE], (struct ww_interval){c->request_ns, by});
+	c->wake_ns = t.hi_ns;
+	enter(c, PH_WAKE, now);
 }
 
 /*
@@ -129,13 +137,21 @@ static void begin_wake(struct ww_campaign *c, int64_t now)
 static void ready(struct ww_campaign *c, int64_t now, int64_t last, uint64_t bytes)
 {
 	long long waited = (long long)((now - c->since) / WW_NS_PER_S);
+	int64_t patience = c->opt.resume_timeout_ns;
 
+	if (c->phase == PH_RESET && patience < BOOT_NS)
+		patience = BOOT_NS;
 	if (bytes == c->bytes_at || now - last >= c->opt.silence_ns)
 		c->steady_ns = now;
 	if (now - c->steady_ns >= c->opt.silence_ns + c->opt.silence_ns / 4)
 		begin_cycle(c, now);
-	else if (now - c->since < c->opt.resume_timeout_ns)
+	else if (now - c->since < patience)
 		return;
+	else if (c->phase == PH_RESET)
+		ww_fail(&c->err, -ETIMEDOUT,
+			"the DUT never came back, and no heartbeat in %lld s after its reset: does "
+			"it start by itself at boot?",
+			waited);
 	else if (bytes == c->bytes_at)
 		ww_fail(&c->err, -ETIMEDOUT,
 			"no byte from the DUT in %lld s: does its heartbeat run, and is this the "
@@ -178,6 +194,15 @@ static void step(struct ww_campaign *c, int64_t now)
 	beating = bytes > c->bytes_at;
 	silent = now - (last > c->request_ns ? last : c->request_ns) >= c->opt.silence_ns;
 	switch (c->phase) {
+	case PH_RESET:
+		if (c->step[RESET].begun && in_phase < STEP_NS)
+			break;
+		ww_stage_end(&c->step[RESET]);
+		if (c->cycle >= c->opt.cycles)
+			finish(c, now);
+		else
+			ready(c, now, last, bytes);
+		break;
 	case PH_READY:
 		ready(c, now, last, bytes);
 		break;
@@ -190,7 +215,9 @@ static void step(struct ww_campaign *c, int64_t now)
 	case PH_ASLEEP:
 		if (beating)
 			back(c, now);
-		else if (!c->wake || in_phase >= c->opt.asleep_ns)
+		else if (c->alarm)
+			begin_alarm(c, now, last);
+		else if (!c->step[WAKE].action || in_phase >= c->opt.asleep_ns)
 			begin_wake(c, now);
 		break;
 	case PH_WAKE:
@@ -206,6 +233,12 @@ static void step(struct ww_campaign *c, int64_t now)
 		} else if (in_phase >= c->opt.settle_ns) {
 			end_cycle(c, "ok", now);
 		}
+		break;
+	case PH_OFF:
+		if (c->step[OFF].begun && in_phase < STEP_NS)
+			break;
+		ww_stage_end(&c->step[OFF]);
+		enter(c, PH_DONE, now);
 		break;
 	case PH_DONE:
 		break;
@@ -224,6 +257,42 @@ static void look(void *ctx, int64_t now, int64_t late)
 static int64_t dflt(int64_t v, int64_t seconds)
 {
 	return v > 0 ? v : seconds * WW_NS_PER_S;
+}
+
+static int make_steps(struct ww_campaign *c, const struct ww_campaign_options *opt,
+		      struct ww_error *err)
+{
+	const char *const text[STEPS] = {opt->suspend, WW_OPT(opt, wake, NULL),
+					 WW_OPT(opt, reset, NULL), WW_OPT(opt, off, NULL)};
+	static const int order[STEPS] = {WAKE, SUSPEND, RESET, OFF};
+	static const char *const begin[STEPS] = {WW_MARK_REQUEST, WW_MARK_WAKE, WW_MARK_DUT_RESET,
+						 WW_MARK_DUT_OFF};
+	static const char *const end[STEPS] = {WW_MARK_REQUEST_END, WW_MARK_WAKE_END,
+					       WW_MARK_DUT_RESET_END, WW_MARK_DUT_OFF_END};
+	int64_t alarm_s = 0;
+
+	for (size_t i = 0; i < STEPS; i++) {
+		struct ww_stage *s = &c->step[order[i]];
+		int rc;
+
+		s->rec = c->rec;
+		s->serial = c->serial;
+		s->cycle = &c->cycle;
+		s->err = &c->err;
+		s->begin_kind = begin[order[i]];
+		s->end_kind = end[order[i]];
+		rc = ww_stage_make(s, c->loop, text[order[i]], order[i] == SUSPEND ? alarm_s : 0,
+				   err);
+		if (rc < 0)
+			return rc;
+		if (order[i] == WAKE && s->action)
+			alarm_s = ww_action_alarm_s(s->action);
+		else if (s->action && ww_action_alarm_s(s->action))
+			return ww_fail(err, -EINVAL,
+				       "%s: an alarm of the DUT's own can only wake it", s->text);
+	}
+	c->alarm = alarm_s > 0;
+	return 0;
 }
 
 int ww_campaign_new(struct ww_recorder *r, uint32_t serial, const struct ww_campaign_options *opt,
@@ -246,27 +315,28 @@ int ww_campaign_new(struct ww_recorder *r, uint32_t serial, const struct ww_camp
 		return ww_fail_nomem(err);
 	c->rec = r;
 	c->serial = serial;
-	c->suspend_child.pid_fd = c->suspend_child.out_fd = -1;
-	c->wake_child.pid_fd = c->wake_child.out_fd = -1;
+	c->phase = PH_DONE; /* nothing is done before all is there */
+	c->off_done = true;
 	c->opt.cycles = WW_OPT(opt, cycles, 0) ? opt->cycles : 1;
+	c->cycle = c->opt.cycles;
 	c->opt.asleep_ns = dflt(WW_OPT(opt, asleep_ns, 0), 3);
 	c->opt.suspend_timeout_ns = dflt(WW_OPT(opt, suspend_timeout_ns, 0), 20);
-	c->opt.resume_timeout_ns = dflt(WW_OPT(opt, resume_timeout_ns, 0), opt->wake ? 60 : 300);
+	c->opt.resume_timeout_ns =
+		dflt(WW_OPT(opt, resume_timeout_ns, 0), WW_OPT(opt, wake, NULL) ? 60 : 300);
 	c->opt.settle_ns = dflt(WW_OPT(opt, settle_ns, 0), 3);
 	c->opt.silence_ns = dflt(WW_OPT(opt, silence_ns, 0), 1);
-	c->suspend = strdup(opt->suspend);
-	c->wake = WW_OPT(opt, wake, NULL) ? strdup(opt->wake) : NULL;
-	if (!c->suspend || (WW_OPT(opt, wake, NULL) && !c->wake))
-		rc = ww_fail_nomem(err);
-	if (rc == 0)
-		rc = ww_loop_new(NULL, &c->loop, err);
+	rc = ww_loop_new(NULL, &c->loop, err);
 	if (rc == 0)
 		rc = ww_loop_timer(c->loop, look, c, &c->timer, err);
+	if (rc == 0)
+		rc = make_steps(c, opt, err);
 	if (rc < 0) {
 		ww_campaign_free(c);
 		return rc;
 	}
 	now = ww_loop_now(c->loop);
+	c->cycle = 0;
+	c->off_done = false;
 	enter(c, PH_READY, now);
 	ww_timer_set(c->timer, now + LOOK_NS, LOOK_NS);
 	*out = c;
@@ -293,7 +363,7 @@ uint32_t ww_campaign_progress(const struct ww_campaign *c, const char **phase)
 {
 	if (phase)
 		*phase = c->hung ? "the DUT never came back" : phase_name[c->phase];
-	return c->phase == PH_READY ? c->cycle + 1 : c->cycle;
+	return c->phase == PH_READY || c->phase == PH_RESET ? c->cycle + 1 : c->cycle;
 }
 
 /* How many of the cycles wanted were run, and why not all. */
@@ -310,18 +380,42 @@ static void tell_end(struct ww_campaign *c)
 	mark(c, "campaign-end", text);
 }
 
+/* Whatever ended the campaign: nobody waits for the recording any more, so this may. */
+static void switch_off(struct ww_campaign *c)
+{
+	int64_t until = c->loop ? ww_loop_now(c->loop) + STEP_NS : 0;
+
+	if (!c->off_done && c->step[OFF].action) {
+		c->phase = PH_OFF;
+		ww_stage_begin(&c->step[OFF]);
+	}
+	while (c->step[OFF].begun && ww_loop_now(c->loop) < until) {
+		struct pollfd p = {.fd = ww_loop_fd(c->loop), .events = POLLIN};
+
+		poll(&p, 1, 100);
+		if (ww_loop_dispatch(c->loop, NULL) < 0)
+			break;
+	}
+	ww_stage_end(&c->step[OFF]);
+}
+
 void ww_campaign_free(struct ww_campaign *c)
 {
 	if (!c)
 		return;
-	if (c->phase != PH_DONE && c->phase != PH_READY)
+	if (c->timer)
+		ww_timer_set(c->timer, WW_TIME_MAX, 0);
+	ww_stage_end(&c->step[WAKE]);
+	ww_stage_end(&c->step[SUSPEND]);
+	ww_stage_end(&c->step[RESET]);
+	if (c->phase == PH_SUSPEND || c->phase == PH_ASLEEP || c->phase == PH_WAKE ||
+	    c->phase == PH_SETTLE)
 		mark(c, WW_MARK_CYCLE_END, "stopped");
 	tell_end(c);
-	ww_child_end(&c->suspend_child);
-	ww_child_end(&c->wake_child);
+	switch_off(c);
+	for (size_t i = 0; i < STEPS; i++)
+		ww_stage_free(&c->step[i]);
 	ww_timer_free(c->timer);
 	ww_loop_free(c->loop);
-	free(c->suspend);
-	free(c->wake);
 	free(c);
 }

@@ -72,15 +72,38 @@ static void on_end(void *ctx, uint32_t events)
 	c->ended(c->ctx);
 }
 
-static int spawn(struct ww_child *c, const char *command, int out, struct ww_error *err)
+/* Ours, and one more before it; the strings are lent. NULL: no memory. */
+static char **environment(const char *setting)
+{
+	size_t n = 0;
+	char **env;
+
+	while (environ && environ[n])
+		n++;
+	env = calloc(n + 2, sizeof(*env));
+	if (!env)
+		return NULL;
+	n = 0;
+	if (setting)
+		env[n++] = (char *)(uintptr_t)setting;
+	for (char **e = environ; e && *e; e++)
+		env[n++] = *e;
+	return env;
+}
+
+static int spawn(struct ww_child *c, const char *command, const char *setting, int out,
+		 struct ww_error *err)
 {
 	char shell[] = "sh", option[] = "-c";
 	char *argv[] = {shell, option, (char *)(uintptr_t)command, NULL};
+	char **env = environment(setting);
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
 	sigset_t none, dflt;
 	int rc;
 
+	if (!env)
+		return ww_fail_nomem(err);
 	posix_spawn_file_actions_init(&fa);
 	posix_spawnattr_init(&at);
 	sigemptyset(&none);
@@ -95,9 +118,10 @@ static int spawn(struct ww_child *c, const char *command, int out, struct ww_err
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&fa, out, 1);
 	posix_spawn_file_actions_adddup2(&fa, out, 2);
-	rc = posix_spawn(&c->pid, "/bin/sh", &fa, &at, argv, environ);
+	rc = posix_spawn(&c->pid, "/bin/sh", &fa, &at, argv, env);
 	posix_spawn_file_actions_destroy(&fa);
 	posix_spawnattr_destroy(&at);
+	free(env);
 	if (rc != 0) {
 		c->pid = 0;
 		return ww_fail(err, -rc, "'%s' cannot be started: %s", command, strerror(rc));
@@ -106,7 +130,7 @@ static int spawn(struct ww_child *c, const char *command, int out, struct ww_err
 }
 
 int ww_child_start(struct ww_child *c, struct ww_loop *loop, const char *command,
-		   void (*ended)(void *ctx), void *ctx, struct ww_error *err)
+		   const char *setting, void (*ended)(void *ctx), void *ctx, struct ww_error *err)
 {
 	int pipes[2], rc;
 
@@ -116,7 +140,7 @@ int ww_child_start(struct ww_child *c, struct ww_loop *loop, const char *command
 		return ww_fail(err, -errno, "pipe: %s", strerror(errno));
 	c->out_fd = pipes[0];
 	fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-	rc = spawn(c, command, pipes[1], err);
+	rc = spawn(c, command, setting, pipes[1], err);
 	close(pipes[1]);
 	if (rc < 0)
 		goto fail;

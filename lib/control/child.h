@@ -22,9 +22,12 @@ struct ww_child {
 	size_t n;
 };
 
-/* Starts `sh -c command` in a process group of its own, input from /dev/null. */
+/*
+ * Starts `sh -c command` in a process group of its own, input from /dev/null. setting:
+ * one more "NAME=value" of its environment; NULL none.
+ */
 int ww_child_start(struct ww_child *c, struct ww_loop *loop, const char *command,
-		   void (*ended)(void *ctx), void *ctx, struct ww_error *err);
+		   const char *setting, void (*ended)(void *ctx), void *ctx, struct ww_error *err);
 /* "exit 0", "exit 1: last words", "signal 9" */
 void ww_child_how(const struct ww_child *c, char *buf, size_t n);
 /* SIGTERM to its group if it still runs, after 200 ms SIGKILL; then forgotten. */

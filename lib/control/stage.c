@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "control/stage.h"
+
+#include <stdio.h>
+
+void ww_stage_mark(struct ww_stage *s, struct ww_interval t, const char *kind, const char *text)
+{
+	struct ww_mark m = {
+		.t = t, .source = s->serial, .cycle = *s->cycle, .kind = kind, .text = text};
+
+	ww_recorder_mark(s->rec, &m, s->err);
+}
+
+static void mark_now(struct ww_stage *s, const char *kind, const char *text)
+{
+	ww_stage_mark(s, (struct ww_interval){0}, kind, text);
+}
+
+/*
+ * A command works at some time while it runs. Of the others it is known when they took
+ * effect: between the first mark and the last, whenever the line was put back.
+ */
+static void over(struct ww_stage *s, int64_t now_ns)
+{
+	const char *how = ww_action_how(s->action);
+	struct ww_interval t;
+
+	s->begun = false;
+	s->over_ns = now_ns;
+	if (!s->marked)
+		mark_now(s, s->begin_kind, s->text);
+	if (!ww_action_is_command(s->action) && ww_action_when(s->action, &t) == 0)
+		ww_stage_mark(s, (struct ww_interval){t.hi_ns, t.hi_ns}, s->end_kind, how);
+	else
+		mark_now(s, s->end_kind, how);
+	if (ww_action_error(s->action)->code)
+		ww_recorder_warn(s->rec, ww_action_error(s->action)->text);
+}
+
+static void changed(void *ctx)
+{
+	struct ww_stage *s = ctx;
+	struct ww_interval t;
+
+	if (!s->begun)
+		return;
+	if (!s->marked && ww_action_when(s->action, &t) == 0) {
+		ww_stage_mark(s, t, s->begin_kind, s->text);
+		s->marked = true;
+	}
+	if (!ww_action_running(s->action))
+		over(s, ww_clock_now_ns());
+}
+
+void ww_stage_begin(struct ww_stage *s)
+{
+	struct ww_error err = {0};
+	char text[WW_ERROR_TEXT + 16];
+
+	s->over_ns = 0;
+	s->marked = ww_action_is_command(s->action);
+	if (s->marked)
+		mark_now(s, s->begin_kind, s->text);
+	s->begun = true;
+	if (ww_action_start(s->action, &err) == 0) {
+		if (s->begun && !ww_action_running(s->action))
+			changed(s);
+		return;
+	}
+	s->begun = false;
+	s->over_ns = ww_clock_now_ns();
+	if (!s->marked)
+		mark_now(s, s->begin_kind, s->text);
+	snprintf(text, sizeof(text), "failed: %s", err.text);
+	mark_now(s, s->end_kind, text);
+	ww_recorder_warn(s->rec, err.text);
+}
+
+void ww_stage_end(struct ww_stage *s)
+{
+	if (!s->action || !s->begun)
+		return;
+	ww_action_stop(s->action);
+	over(s, ww_clock_now_ns());
+}
+
+struct ww_interval ww_stage_alarm(struct ww_stage *s, struct ww_interval t)
+{
+	ww_action_alarm_set(s->action, t);
+	ww_action_when(s->action, &t);
+	ww_stage_mark(s, t, s->begin_kind, s->text);
+	ww_stage_mark(s, (struct ww_interval){t.hi_ns, t.hi_ns}, s->end_kind,
+		      ww_action_how(s->action));
+	return t;
+}
+
+static struct ww_port *port_at(void *ctx, size_t i, bool *more)
+{
+	return ww_recorder_port(ctx, i, more);
+}
+
+int ww_stage_make(struct ww_stage *s, struct ww_loop *loop, const char *text, int64_t alarm_s,
+		  struct ww_error *err)
+{
+	struct ww_action_setup setup = {.loop = loop,
+					.ports = {port_at, s->rec},
+					.changed = changed,
+					.ctx = s};
+
+	if (!text)
+		return 0;
+	s->text = ww_act_fill(text, alarm_s);
+	if (!s->text)
+		return ww_fail_nomem(err);
+	if (alarm_s) {
+		snprintf(s->setting, sizeof(s->setting), "WAKEWATT_RTC=%lld", (long long)alarm_s);
+		setup.setting = s->setting;
+	}
+	return ww_action_new_setup(s->text, &setup, &s->action, err);
+}
+
+void ww_stage_free(struct ww_stage *s)
+{
+	ww_action_free(s->action);
+	free(s->text);
+}
