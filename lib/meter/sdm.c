@@ -10,10 +10,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define GAP_NS	   (60 * WW_NS_PER_MS)
+#define GAP_NS	   (100 * WW_NS_PER_MS)
 #define REFRESH_NS WW_NS_PER_S /* 0.2 to 1 s */
 #define BLOCK	   80
-#define TRIES	   2 /* at each speed */
+#define TRIES	   3 /* at a known speed */
 #define ROUNDS	   2 /* of all speeds */
 
 /* In the order in which they are usual. */
@@ -25,9 +25,17 @@ static void give_up(struct ww_sdm *d, const struct ww_meter_out *out, int code, 
 	out->fail(out->ctx, code, text);
 }
 
+static bool seeking(const struct ww_sdm *d)
+{
+	return d->scan && !d->fixed;
+}
+
 static void ask_next(struct ww_sdm *d, int64_t now, const struct ww_meter_out *out)
 {
-	if (d->single)
+	/* A short question, while its speed is sought. */
+	if (seeking(d))
+		ww_modbus_read(&d->mb, d->unit, WW_MB_INPUT, 0, 2, now, out);
+	else if (d->single)
 		ww_modbus_read(&d->mb, d->unit, WW_MB_INPUT, d->row->channel[d->at].reg, 2, now,
 			       out);
 	else
@@ -63,7 +71,7 @@ static int64_t code_of(float f, double scale)
 /* No float that an AC meter could mean: other meters' integers look like this. */
 static bool odd(float f)
 {
-	return !isnan(f) && f != 0 && (fabsf(f) < 1e-6f || fabsf(f) > 1e9f);
+	return isfinite(f) && f != 0 && (fabsf(f) < 1e-6f || fabsf(f) > 1e9f);
 }
 
 static bool is_volts(float v)
@@ -129,7 +137,6 @@ static void identify(struct ww_sdm *d, const struct ww_meter_out *out)
 	snprintf(model, sizeof(model), "Eastron %s%s", d->row->model,
 		 d->single ? " (read value by value)" : "");
 	d->phase = WW_SDM_RUN;
-	d->fixed = true;
 	out->identity(out->ctx, model, NULL, NULL);
 	if (d->scan && d->baud != d->row->baud)
 		ww_meter_tell(out, d->t, "found at %lld baud", (long long)d->baud);
@@ -170,8 +177,13 @@ static void answer(struct ww_sdm *d, int64_t now, const struct ww_meter_out *out
 {
 	const struct ww_sdm_row *row = d->row;
 
-	d->fixed = true;
 	d->refused_told = false;
+	if (seeking(d)) {
+		d->fixed = true;
+		d->tries = 0;
+		ask(d, now, out);
+		return;
+	}
 	if (!d->single) {
 		for (size_t i = 0; i < row->channels; i++)
 			d->value[i] = ww_mb_float(d->mb.value + row->channel[i].reg);
@@ -223,8 +235,9 @@ static void no_register(struct ww_sdm *d, int64_t now, const struct ww_meter_out
 
 static void refused(struct ww_sdm *d, int64_t now, const struct ww_meter_out *out)
 {
-	d->fixed = true;
 	if (d->phase == WW_SDM_ASK && d->mb.exception <= 3) {
+		if (seeking(d))
+			d->fixed = d->single = true;
 		no_register(d, now, out);
 		return;
 	}
@@ -235,7 +248,7 @@ static void refused(struct ww_sdm *d, int64_t now, const struct ww_meter_out *ou
 	d->refused_told = true;
 	if (d->phase == WW_SDM_RUN)
 		ww_pace_miss(&d->pace, d->mb.t.hi_ns, "refused", out);
-	else if (++d->tries > TRIES * ROUNDS)
+	else if (++d->tries >= TRIES)
 		give_up(d, out, -EIO, d->why);
 }
 
@@ -243,7 +256,7 @@ static void no_answer(struct ww_sdm *d, const struct ww_meter_out *out)
 {
 	char text[512], speed[64] = "";
 
-	if (d->scan && !d->fixed)
+	if (seeking(d))
 		snprintf(speed, sizeof(speed), " at 2400, 9600, 4800, 1200 or 19200 baud");
 	else if (!d->mb.tcp && d->mb.char_ns)
 		snprintf(speed, sizeof(speed), " at %lld baud", (long long)d->baud);
@@ -257,15 +270,15 @@ static void no_answer(struct ww_sdm *d, const struct ww_meter_out *out)
 	give_up(d, out, -ETIMEDOUT, text);
 }
 
+/* The usual one of this meter first, then those of the list, round and round. */
 static void other_speed(struct ww_sdm *d, const struct ww_meter_out *out)
 {
-	size_t i = d->rate % WW_COUNTOF(rates);
+	size_t i = d->tries % WW_COUNTOF(rates);
+	size_t usual = 0;
 
-	d->rate++;
-	/* The usual one of this meter was tried first. */
-	if (rates[i] == d->row->baud && d->rate <= WW_COUNTOF(rates))
-		i = d->rate++ % WW_COUNTOF(rates);
-	d->baud = rates[i];
+	while (rates[usual] != d->row->baud)
+		usual++;
+	d->baud = i == 0 ? d->row->baud : rates[i <= usual ? i - 1 : i];
 	if (out->baud && out->baud(out->ctx, d->baud) < 0)
 		d->scan = false;
 	ww_modbus_baud(&d->mb, d->baud);
@@ -273,7 +286,7 @@ static void other_speed(struct ww_sdm *d, const struct ww_meter_out *out)
 
 static void silent(struct ww_sdm *d, int64_t now, const struct ww_meter_out *out)
 {
-	size_t most = d->scan && !d->fixed ? TRIES * WW_COUNTOF(rates) : TRIES + 1;
+	size_t most = seeking(d) ? ROUNDS * WW_COUNTOF(rates) : TRIES;
 
 	if (d->mb.heard || !d->heard)
 		ww_modbus_why(&d->mb, d->why, sizeof(d->why));
@@ -283,7 +296,7 @@ static void silent(struct ww_sdm *d, int64_t now, const struct ww_meter_out *out
 		ww_pace_miss(&d->pace, now, d->mb.heard ? "damaged" : "silent", out);
 	else if (d->tries >= most)
 		no_answer(d, out);
-	else if (d->scan && !d->fixed && d->tries % TRIES == 0)
+	else if (seeking(d))
 		other_speed(d, out);
 }
 

@@ -31,7 +31,7 @@ struct ww_sdm {
 	struct ww_pace pace;
 	uint8_t unit;
 	bool scan, fixed; /* look for the speed; it is found */
-	size_t rate, tries;
+	size_t tries;
 	int64_t baud;
 	bool single; /* value by value */
 	size_t at;   /* which one is asked */
