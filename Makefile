@@ -178,6 +178,8 @@ $(B)/tests/%: $(B)/obj/tests/%.o $(AR_LIB) $(EMU_LIB)
 # Tests that fail every allocation once put their own functions before ours.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $(WRAP)))
+# A resolver that answers when the test wants it to.
+TESTLD_test_lookup := -Wl,--wrap=getaddrinfo,--wrap=getaddrinfo_a,--wrap=gai_error,--wrap=gai_cancel
 
 $(B)/tests/emu/%: $(B)/obj/tests/emu/%.o $(EMU_LIB)
 	@mkdir -p $(@D)

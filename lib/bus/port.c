@@ -391,6 +391,11 @@ int ww_port_open(struct ww_loop *l, const char *place, struct ww_uri *options, i
 	return ww_port_open_setup(&s, out, err);
 }
 
+bool ww_port_ready(const struct ww_port *p)
+{
+	return !p->connecting;
+}
+
 const char *ww_port_listing(const struct ww_port *p, size_t *n)
 {
 	*n = 0;

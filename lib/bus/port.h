@@ -89,6 +89,8 @@ int ww_port_open(struct ww_loop *l, const char *place, struct ww_uri *options, i
 int ww_port_write(struct ww_port *p, const void *data, size_t n, struct ww_error *err);
 /* Send what is queued if the port takes it now (before closing). Never blocks. */
 void ww_port_flush(struct ww_port *p);
+/* Is there another end? Not while a name is resolved or a connection is made. */
+bool ww_port_ready(const struct ww_port *p);
 /* What a folder of files holds, for ww_meter_ops.look; NULL for other ports. Lent. */
 const char *ww_port_listing(const struct ww_port *p, size_t *n);
 /* What the device is, for people ("gpiochip0 17 \"WAKE\" (bench)"); "" unknown. Lent. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Console servers and virtual machines: lines behind UNIX and TCP sockets. */
+#include "bus/lookup.h"
 #include "bus/portimpl.h"
 
 #include <netdb.h>
@@ -12,8 +13,10 @@
 #include <unistd.h>
 
 #define CONNECT_NS (10 * WW_NS_PER_S)
+#define RESOLVE_NS (10 * WW_NS_PER_S)
 
 struct sock {
+	struct ww_lookup *lookup; /* a name is being resolved */
 	struct addrinfo *list;
 	struct addrinfo *next; /* address to try if this one fails */
 	int64_t give_up_ns;
@@ -28,6 +31,7 @@ static void sock_close(struct ww_port *p)
 	p->fd = -1;
 	if (!s)
 		return;
+	ww_lookup_free(s->lookup);
 	if (s->list)
 		freeaddrinfo(s->list);
 	free(s);
@@ -35,6 +39,7 @@ static void sock_close(struct ww_port *p)
 }
 
 static bool sock_ready(struct ww_port *p, uint32_t events);
+static void resolved(struct ww_port *p);
 
 static void sock_pump(struct ww_port *p)
 {
@@ -42,6 +47,8 @@ static void sock_pump(struct ww_port *p)
 
 	if (!p->connecting) {
 		ww_port_fd_pump(p);
+	} else if (s->lookup) {
+		resolved(p);
 	} else if (ww_loop_now(p->loop) > s->give_up_ns) {
 		ww_port_lost(p, -ETIMEDOUT, "no connection in 10 s");
 	}
@@ -174,6 +181,34 @@ static void next_address(struct ww_port *p, int code)
 	ww_port_lost(p, -code, "no connection: %s", strerror(code));
 }
 
+/* Once a tick while a name is being resolved. */
+static void resolved(struct ww_port *p)
+{
+	struct sock *s = p->impl;
+	int rc = ww_lookup_result(s->lookup, &s->list);
+
+	if (rc == EAI_INPROGRESS) {
+		if (ww_loop_now(p->loop) > s->give_up_ns)
+			ww_port_lost(p, -ETIMEDOUT,
+				     "the name was not resolved in %d s: "
+				     "no name server answers",
+				     (int)(RESOLVE_NS / WW_NS_PER_S));
+		return;
+	}
+	ww_lookup_free(s->lookup);
+	s->lookup = NULL;
+	if (rc != 0) {
+		ww_port_lost(p, -EHOSTUNREACH, "%s", gai_strerror(rc));
+		return;
+	}
+	s->next = s->list;
+	rc = tcp_try(p);
+	if (rc == 0)
+		rc = ww_port_rewatch(p, EPOLLIN | EPOLLOUT);
+	if (rc < 0)
+		ww_port_lost(p, rc, "no connection: %s", strerror(-rc));
+}
+
 static bool sock_ready(struct ww_port *p, uint32_t events)
 {
 	socklen_t len = sizeof(int);
@@ -194,27 +229,42 @@ static bool sock_ready(struct ww_port *p, uint32_t events)
 	return true;
 }
 
-int ww_tcp_open(struct ww_port *p, const char *hostport, struct ww_error *err)
+/* An address needs nobody; a name is asked for while the loop goes on. */
+static int find_host(struct ww_port *p, const char *host, const char *port, struct ww_error *err)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	char host[256], port[32];
-	struct sock *s = sock_new(p, "tcp");
-	int rc;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+	struct sock *s = p->impl;
+	int rc = getaddrinfo(host, port, &hints, &s->list);
 
-	if (!s)
-		return ww_fail_nomem(err);
-	rc = ww_hostport(hostport, host, sizeof(host), port, sizeof(port), err);
+	if (rc == 0) {
+		s->next = s->list;
+		rc = tcp_try(p);
+		p->events = EPOLLIN | EPOLLOUT;
+		return rc < 0 ? ww_fail(err, rc, "%s: %s", p->place, strerror(-rc)) : 0;
+	}
+	s->list = NULL;
+	rc = ww_lookup_new(host, port, &s->lookup, err);
 	if (rc < 0)
 		return rc;
-	rc = getaddrinfo(host, port, &hints, &s->list);
-	if (rc != 0)
-		return ww_fail(err, rc == EAI_SYSTEM ? -errno : -EHOSTUNREACH, "tcp:%s: %s",
-			       hostport, gai_strerror(rc));
-	s->next = s->list;
-	rc = tcp_try(p);
+	p->connecting = true;
+	p->empty_ns = ww_loop_now(p->loop);
+	s->give_up_ns = p->empty_ns + RESOLVE_NS;
+	return 0;
+}
+
+int ww_tcp_open(struct ww_port *p, const char *hostport, struct ww_error *err)
+{
+	char host[256], port[32];
+	int rc;
+
+	if (!sock_new(p, "tcp"))
+		return ww_fail_nomem(err);
+	rc = ww_hostport(hostport, host, sizeof(host), port, sizeof(port), err);
+	if (rc == 0)
+		rc = find_host(p, host, port, err);
 	if (rc < 0)
-		return ww_fail(err, rc, "tcp:%s: %s", hostport, strerror(-rc));
-	p->events = EPOLLIN | EPOLLOUT;
+		return rc;
 	ww_port_setting(p, "delay=unknown(times are of arrival over the network)");
 	return 0;
 }

@@ -7,6 +7,8 @@
 
 /* Time for the last orders to leave the machine: 64 characters at 1200 baud. */
 #define STOP_NS (100 * WW_NS_PER_MS)
+/* A connection that is being made is looked at this often. */
+#define WAIT_NS (5 * WW_NS_PER_MS)
 /* Readings of one turn are handed over together: a meter may give 100 000 a second. */
 #define BATCH 1024
 
@@ -265,6 +267,33 @@ static void on_trouble(void *ctx, struct ww_interval t, int64_t lost, const char
 	s->sink.mark(s->sink.ctx, t, WW_MARK_DEVICE, text);
 }
 
+static void begin(struct meter_source *s)
+{
+	struct ww_meter_out out = out_of(s);
+	int64_t now = ww_loop_now(s->loop);
+	const char *listing;
+	size_t n;
+
+	s->started = true;
+	listing = ww_port_listing(s->port, &n);
+	if (listing)
+		turn(s, (struct ww_interval){now, now}, WW_TURN_LOOK, listing, n);
+	turn(s, (struct ww_interval){now, now}, WW_TURN_START, NULL, 0);
+	s->meter->start(s->state, now, &out);
+	hand_over(s);
+}
+
+/* The driver's time begins when somebody is there to answer. */
+static void try_begin(struct meter_source *s, int64_t now_ns)
+{
+	if (!ww_port_ready(s->port)) {
+		ww_timer_set(s->timer, now_ns + WAIT_NS, 0);
+		return;
+	}
+	begin(s);
+	turn_done(s);
+}
+
 static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 {
 	struct meter_source *s = ctx;
@@ -273,6 +302,10 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 	(void)late_ns;
 	if (s->lost)
 		return;
+	if (!s->started) {
+		try_begin(s, now_ns);
+		return;
+	}
 	turn(s, (struct ww_interval){now_ns, now_ns}, WW_TURN_TICK, NULL, 0);
 	s->meter->tick(s->state, now_ns, &out);
 	turn_done(s);
@@ -315,20 +348,13 @@ static int connect_again(struct meter_source *s, struct ww_error *err)
 static int meter_start(struct ww_source *base, struct ww_error *err)
 {
 	struct meter_source *s = (struct meter_source *)base;
-	struct ww_meter_out out = out_of(s);
-	int64_t now = ww_loop_now(s->loop);
-	const char *listing;
-	size_t n;
 
-	if (s->why.code)
-		return ww_fail(err, s->why.code, "%s", s->why.text);
-	s->started = true;
-	listing = ww_port_listing(s->port, &n);
-	if (listing)
-		turn(s, (struct ww_interval){now, now}, WW_TURN_LOOK, listing, n);
-	turn(s, (struct ww_interval){now, now}, WW_TURN_START, NULL, 0);
-	s->meter->start(s->state, now, &out);
-	hand_over(s);
+	if (!s->why.code && !ww_port_ready(s->port)) {
+		try_begin(s, ww_loop_now(s->loop));
+		return 0;
+	}
+	if (!s->why.code)
+		begin(s);
 	if (s->why.code) {
 		s->lost = true;
 		return ww_fail(err, s->why.code, "%s", s->why.text);
