@@ -73,8 +73,8 @@ static bool read_hid(const char *name, struct ww_hid_dev *h)
 	if (strncmp(name, "hidraw", 6) != 0 || strlen(name) >= sizeof(h->name))
 		return false;
 	snprintf(h->name, sizeof(h->name), "%s", name);
-	snprintf(h->node, sizeof(h->node), "%.24s/dev/%s", ww_usb_root, h->name);
-	snprintf(dir, sizeof(dir), "%.32s/sys/class/hidraw/%s/device", ww_usb_root, h->name);
+	snprintf(h->node, sizeof(h->node), "%.24s/dev/%s", ww_usb_root(), h->name);
+	snprintf(dir, sizeof(dir), "%.32s/sys/class/hidraw/%s/device", ww_usb_root(), h->name);
 	if (!read_uevent(dir, &h->usb))
 		return false;
 	read_usb(dir, h);
@@ -153,7 +153,7 @@ int ww_hid_find(struct ww_usb_want *w, const char *place, struct ww_hid_dev *out
 	if (strncmp(place, "hidraw", 6) == 0)
 		node = place;
 	w->at = *node ? "" : place;
-	snprintf(path, sizeof(path), "%s/sys/class/hidraw", ww_usb_root);
+	snprintf(path, sizeof(path), "%s/sys/class/hidraw", ww_usb_root());
 	dir = opendir(path);
 	while (dir && (e = readdir(dir))) {
 		int how = read_hid(e->d_name, &h) ? fits(w, node, &h) : 0;

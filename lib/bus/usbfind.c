@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-const char *ww_usb_root = "";
-
 /* ------------------------------------------------------------ what is there */
 
 static bool hex_of(const char *dir, const char *name, uint16_t *out)
@@ -30,7 +28,7 @@ static bool read_ids(const char *name, struct ww_usb_dev *out)
 	    name[0] == '.')
 		return false;
 	snprintf(out->name, sizeof(out->name), "%s", name);
-	snprintf(out->dir, sizeof(out->dir), "%s/sys/bus/usb/devices/%s", ww_usb_root, out->name);
+	snprintf(out->dir, sizeof(out->dir), "%s/sys/bus/usb/devices/%s", ww_usb_root(), out->name);
 	return hex_of(out->dir, "idVendor", &out->vid) && hex_of(out->dir, "idProduct", &out->pid);
 }
 
@@ -43,7 +41,7 @@ static bool read_rest(struct ww_usb_dev *d)
 		return false;
 	d->bus = (uint8_t)bus;
 	d->address = (uint8_t)address;
-	snprintf(d->node, sizeof(d->node), "%.24s/dev/bus/usb/%03u/%03u", ww_usb_root, d->bus,
+	snprintf(d->node, sizeof(d->node), "%.24s/dev/bus/usb/%03u/%03u", ww_usb_root(), d->bus,
 		 d->address);
 	ww_sysfs_read(d->dir, "serial", d->serial, sizeof(d->serial));
 	return true;
@@ -153,7 +151,7 @@ int ww_usb_find(const struct ww_usb_want *w, struct ww_usb_dev *out, struct ww_e
 	int best = 0, n = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/sys/bus/usb/devices", ww_usb_root);
+	snprintf(path, sizeof(path), "%s/sys/bus/usb/devices", ww_usb_root());
 	dir = opendir(path);
 	while (dir && best < 2 && (e = readdir(dir))) {
 		int how = read_ids(e->d_name, &d) ? fits(w, &d) : 0;

@@ -77,7 +77,7 @@ void ww_usb_awake(struct ww_port *p, const struct ww_usb_dev *d, bool kept,
 /* As it was found. */
 void ww_usb_asleep(struct ww_usb_power *old);
 
-/* Put before "/sys" and "/dev": "", but in a test. */
-extern const char *ww_usb_root;
+/* usbroot.c: put before "/sys" and "/dev": "". A test that has its own is linked first. */
+const char *ww_usb_root(void);
 
 #endif

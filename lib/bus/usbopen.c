@@ -35,7 +35,7 @@ static bool node_of(const struct ww_usb_dev *d, unsigned interface, char *out, s
 	while (list && !found && (e = readdir(list))) {
 		found = e->d_name[0] != '.';
 		if (found)
-			snprintf(out, n, "%s/dev/%.64s", ww_usb_root, e->d_name);
+			snprintf(out, n, "%s/dev/%.64s", ww_usb_root(), e->d_name);
 	}
 	if (list)
 		closedir(list);

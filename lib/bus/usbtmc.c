@@ -384,7 +384,7 @@ static int where(struct ww_usb_want *w, struct ww_usb_pick *pick, const char *pl
 		place += 5;
 	if (strncmp(place, "usbtmc", 6) != 0 || (w->memory && *w->memory))
 		return 0;
-	snprintf(dir, sizeof(dir), "%.32s/sys/class/usbmisc/%.64s/device", ww_usb_root, place);
+	snprintf(dir, sizeof(dir), "%.32s/sys/class/usbmisc/%.64s/device", ww_usb_root(), place);
 	if (!ww_usb_above(dir, name, n, &pick->number))
 		return ww_fail(err, -ENODEV,
 			       "%s: no such instrument; `pwrlog list` shows what is plugged in",

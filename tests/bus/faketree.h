@@ -12,6 +12,11 @@
 
 static char tree_root[64];
 
+const char *ww_usb_root(void)
+{
+	return tree_root;
+}
+
 static int tree_rm(const char *path, const struct stat *st, int flag, struct FTW *f)
 {
 	(void)st;
@@ -24,13 +29,12 @@ static inline void tree_new(void)
 {
 	snprintf(tree_root, sizeof(tree_root), "/tmp/ww-tree-XXXXXX");
 	assert_non_null(mkdtemp(tree_root));
-	ww_usb_root = tree_root;
 }
 
 static inline void tree_free(void)
 {
 	nftw(tree_root, tree_rm, 8, FTW_DEPTH | FTW_PHYS);
-	ww_usb_root = "";
+	tree_root[0] = '\0';
 }
 
 /* The folders above are made. */
