@@ -119,7 +119,7 @@ out:
 	return rc;
 }
 
-/* A line's role is an option of its URI: gpio:gpiochip0/17?role=wake. */
+/* A line's role; in older traces only its URI tells: gpio:gpiochip0/17?role=wake. */
 static int take_line(struct ww_trace *t, const struct ww_source_info *s, struct ww_resume_input *in,
 		     struct ww_error *err)
 {
@@ -128,8 +128,8 @@ static int take_line(struct ww_trace *t, const struct ww_source_info *s, struct 
 	int rc = ww_uri_parse(s->uri, &uri, NULL);
 
 	if (rc < 0)
-		return 0; /* an unreadable URI has no role */
-	role = ww_uri_get(&uri, "role", "");
+		uri = (struct ww_uri){.options = 0}; /* an unreadable one tells none */
+	role = *s->role ? s->role : ww_uri_get(&uri, "role", "");
 	if (strcmp(role, "off") == 0)
 		rc = read_edges(t, s->id, &in->off, err);
 	else if (strcmp(role, "wake") == 0)

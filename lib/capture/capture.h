@@ -122,11 +122,13 @@ struct ww_side {
 	struct ww_lost lost;
 };
 
+#define WW_BESIDE 4 /* sources within a source: the modem inputs of a serial line */
+
 struct ww_track {
 	struct ww_recorder *rec;
 	struct ww_dutinfo *dutinfo; /* of a serial line, NULL none yet */
 	uint16_t index;		    /* source number in the ring */
-	struct ww_side raw, turns;
+	struct ww_side raw, turns, beside[WW_BESIDE];
 	char *uri;
 	char *shown; /* the same without passwords */
 	char *name;
@@ -156,6 +158,11 @@ void ww_track_raw(void *ctx, struct ww_interval when, const uint8_t *data, size_
 void ww_track_turn(void *ctx, struct ww_interval when, int turn, const void *data, size_t n);
 
 int ww_track_open(struct ww_track *t, struct ww_error *err);
+/* beside.c: the sink's calls of these names; ctx is the track. */
+int ww_beside_describe(void *ctx, size_t i, const char *suffix, const struct ww_source_info *info,
+		       const struct ww_channel_info *channels, size_t n, struct ww_error *err);
+void ww_beside_sample(void *ctx, size_t i, struct ww_interval when, int64_t code);
+void ww_beside_gap(struct ww_track *t, struct ww_interval hole, const char *reason);
 int ww_track_start(struct ww_track *t, struct ww_error *err);
 int64_t ww_track_stop(struct ww_track *t);
 void ww_track_finish(struct ww_track *t); /* writes down an open gap */

@@ -40,6 +40,7 @@ static void close_gap(struct ww_track *t, int64_t to)
 	if (hole.hi_ns < hole.lo_ns)
 		hole.hi_ns = hole.lo_ns;
 	ww_recorder_put_gap(t->rec, t->index, hole, -1, "unplugged");
+	ww_beside_gap(t, hole, "unplugged");
 }
 
 /* Opening again was the return, not an attempt. */
@@ -271,6 +272,8 @@ int ww_track_open(struct ww_track *t, struct ww_error *err)
 			 .samples = on_samples,
 			 .bytes = on_bytes,
 			 .raw = ww_track_raw,
+			 .beside = ww_beside_describe,
+			 .beside_sample = ww_beside_sample,
 			 .turn = ww_track_turn,
 			 .mark = on_mark,
 			 .gap = on_gap,

@@ -96,6 +96,20 @@ static int describe(struct line *l, const struct ww_source_setup *setup, struct 
 	return l->sink.describe(l->sink.ctx, &info, &ww_line_channel, 1, err);
 }
 
+/* A wrong option is told before a chip that is not there. */
+static int only_known(struct ww_uri *uri, const char *known, struct ww_error *err)
+{
+	for (const char *s = known; *s; s += strspn(s, ", ")) {
+		char key[32];
+		size_t n = strcspn(s, ",");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, s);
+		ww_uri_get(uri, key, "");
+		s += n;
+	}
+	return ww_uri_check_used(uri, known, err);
+}
+
 static int open_line(const struct ww_source_setup *setup, struct ww_uri *uri, const char *known,
 		     struct ww_source **out, struct ww_error *err)
 {
@@ -114,11 +128,10 @@ static int open_line(const struct ww_source_setup *setup, struct ww_uri *uri, co
 					.trouble = on_trouble};
 	ww_str_addf(&place, "%s:%s", uri->driver, uri->place);
 	ps.place = place.p;
-	ww_uri_get(uri, "role", "");
-	rc = place.bad ? ww_fail_nomem(err) : ww_port_open_setup(&ps, &l->port, err);
-	ww_str_free(&place);
+	rc = place.bad ? ww_fail_nomem(err) : only_known(uri, known, err);
 	if (rc == 0)
-		rc = ww_uri_check_used(uri, known, err);
+		rc = ww_port_open_setup(&ps, &l->port, err);
+	ww_str_free(&place);
 	if (rc == 0)
 		rc = describe(l, setup, uri, err);
 	if (rc < 0) {

@@ -5,11 +5,22 @@
 #include "bus/sysfs.h"
 #include "base/str.h"
 
+#include <stdio.h>
+
+/* Modem inputs that are wired to something, each a source of its own beside the line. */
+static const char *const inputs[] = {"cts", "dsr", "ri", "dcd"};
+#define INPUTS WW_COUNTOF(inputs)
+
 struct serial {
 	struct ww_source base;
 	struct ww_sink sink;
 	struct ww_port *port;
 	bool started;
+	struct {
+		const char *role; /* NULL: not wired. Of the URI: lent during open() only */
+		bool wired, inverted;
+		int64_t hi_ns; /* of the last edge */
+	} input[INPUTS];
 };
 
 static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_t n)
@@ -18,6 +29,24 @@ static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_
 
 	if (s->started)
 		s->sink.bytes(s->sink.ctx, t, data, n);
+}
+
+static void on_modem(void *ctx, struct ww_interval t, int lines, int changed)
+{
+	struct serial *s = ctx;
+
+	for (size_t i = 0; i < INPUTS && s->started; i++) {
+		int bit = ww_modem_bit(inputs[i]);
+
+		if (!(changed & bit) || !s->input[i].wired)
+			continue;
+		/* hi may not fall from one edge to the next. */
+		if (t.hi_ns < s->input[i].hi_ns)
+			t.hi_ns = s->input[i].hi_ns;
+		s->input[i].hi_ns = t.hi_ns;
+		s->sink.beside_sample(s->sink.ctx, i, t,
+				      ((lines & bit) != 0) != s->input[i].inverted);
+	}
 }
 
 static void on_lost(void *ctx, const struct ww_error *err)
@@ -101,6 +130,53 @@ static int describe(struct serial *s, const struct ww_source_setup *setup, const
 	return s->sink.describe(s->sink.ctx, &info, NULL, 0, err);
 }
 
+/* "cts=wake": CTS is wired to the line of that role; "cts=!wake": and inverted. */
+static bool find_wired(struct serial *s, struct ww_uri *uri)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < INPUTS; i++) {
+		const char *role = ww_uri_get(uri, inputs[i], NULL);
+
+		s->input[i].hi_ns = WW_TIME_MIN;
+		if (!role || !s->sink.beside)
+			continue;
+		s->input[i].inverted = *role == '!';
+		s->input[i].role = role + s->input[i].inverted;
+		any = s->input[i].wired = true;
+	}
+	return any;
+}
+
+static int describe_wired(struct serial *s, const struct ww_source_setup *setup, const char *driver,
+			  const char *place, struct ww_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < INPUTS && rc == 0; i++) {
+		char model[160];
+		struct ww_source_info info = {.kind = WW_LINE,
+					      .name = "",
+					      .uri = setup->uri,
+					      .driver = driver,
+					      .model = model,
+					      .serial = "",
+					      .firmware = "",
+					      .role = s->input[i].role,
+					      .notes = "",
+					      .transport = *ww_port_transport(s->port)};
+
+		if (!s->input[i].wired)
+			continue;
+		info.transport.char_ns = 0;
+		snprintf(model, sizeof(model), "%s%s of %.120s", inputs[i],
+			 s->input[i].inverted ? ", inverted," : "", place);
+		rc = s->sink.beside(s->sink.ctx, i, inputs[i], &info, &ww_line_channel, 1, err);
+		s->input[i].role = NULL;
+	}
+	return rc;
+}
+
 static int open_serial(const struct ww_source_setup *setup, struct ww_uri *uri, const char *driver,
 		       const char *known, struct ww_source **out, struct ww_error *err)
 {
@@ -122,12 +198,16 @@ static int open_serial(const struct ww_source_setup *setup, struct ww_uri *uri, 
 		goto fail;
 	}
 	ww_uri_get(uri, "role", "");
+	if (strstr(known, "cts") && find_wired(s, uri))
+		ev.modem = on_modem;
 	rc = ww_port_open(setup->loop, place.p, uri, 115200, &ev, &s->port, err);
 	if (rc < 0)
 		goto fail;
 	rc = ww_uri_check_used(uri, known, err);
 	if (rc == 0)
 		rc = describe(s, setup, driver, uri, err);
+	if (rc == 0)
+		rc = describe_wired(s, setup, driver, place.p, err);
 	if (rc < 0)
 		goto fail;
 	ww_str_free(&place);
@@ -139,7 +219,8 @@ fail:
 	return rc;
 }
 
-#define LINE_OPTIONS "baud, bits, parity, stop, flow, dtr, rts, latency, event_char, role"
+#define LINE_OPTIONS                                                                               \
+	"baud, bits, parity, stop, flow, dtr, rts, latency, event_char, role, cts, dsr, ri, dcd"
 
 static int open_tty(const struct ww_source_setup *setup, struct ww_uri *uri, struct ww_source **out,
 		    struct ww_error *err)

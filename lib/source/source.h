@@ -34,6 +34,14 @@ struct ww_sink {
 	 * May be NULL.
 	 */
 	void (*turn)(void *ctx, struct ww_interval t, int turn, const void *data, size_t n);
+	/*
+	 * A source within this one, the i-th, as the modem inputs of a serial line are: stored
+	 * beside it as "NAME.suffix", with one channel. Described in open(), after describe().
+	 * May be NULL.
+	 */
+	int (*beside)(void *ctx, size_t i, const char *suffix, const struct ww_source_info *info,
+		      const struct ww_channel_info *channels, size_t n, struct ww_error *err);
+	void (*beside_sample)(void *ctx, size_t i, struct ww_interval t, int64_t code);
 	void (*mark)(void *ctx, struct ww_interval t, const char *kind, const char *text);
 	void (*gap)(void *ctx, struct ww_interval t, int64_t lost, const char *reason);
 	void (*lost)(void *ctx, const struct ww_error *why);
@@ -111,6 +119,8 @@ int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
 extern const struct ww_driver ww_source_serial_tty, ww_source_serial_unix, ww_source_serial_tcp,
 	ww_source_serial_ftdi, ww_source_gpio, ww_source_modem, ww_source_ftdipin, ww_source_sim,
 	ww_source_replay, ww_source_manual;
+/* The channel of a line: its level after an edge. */
+extern const struct ww_channel_info ww_line_channel;
 /* Open a meter of lib/meter; the driver's name is in the URI. */
 int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri,
 			 struct ww_source **out, struct ww_error *err);
