@@ -92,7 +92,7 @@ class Usbip(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         chip = image.compile_c("usbip_ftdi.c", os.path.join(lab.OUT, "usbip_ftdi"), "-static",
-                               "-Wextra", more=("usbip_chip.c", "usbip_ftdi.h"))
+                               "-Wextra", more=("usbip_chip.c", "usbip.c", "usbip_ftdi.h", "usbip.h"))
         emu = image.compile_c("../emu/wattsup_emu.c", os.path.join(lab.OUT, "wattsup_emu"),
                               "-static")
         cls.m = guest.Guest(os.path.join(lab.OUT, "usbip"), ("vhci-hcd", "ftdi_sio"),

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An FT232R behind USB/IP. Facts: USB 2.0 chapter 9 (standard requests), FTDI's AN232B-04
- * (latency timer, packets), the request numbers of the kernel's ftdi_sio.h, and the
- * kernel's usbip_protocol.rst (48-byte headers, big-endian).
+ * An FT232R behind USB/IP. Facts: FTDI's AN232B-04 (latency timer, packets), and the request
+ * numbers of the kernel's ftdi_sio.h.
  */
 #include "usbip_ftdi.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PACKET 64
 #define DATA   62
 #define MS     1000000LL
-
-enum { SUBMIT = 1, UNLINK, RET_SUBMIT, RET_UNLINK };
-enum { COMMAND, SEQ, DEVID, DIRECTION, EP, FLAGS, LENGTH, STATUS = 5, ACTUAL, WORDS = 12 };
 
 static const uint8_t device_desc[18] = {18,   1,    0x00, 0x02, 0,    0, 0, 8, 0x03,
 					0x04, 0x01, 0x60, 0x00, 0x06, 1, 2, 3, 1};
@@ -25,39 +18,10 @@ static const uint8_t config_desc[32] = {9,  2, 32, 0,	 1,    1,    0, 0xa0, 45, 
 					0,  0, 2,  0xff, 0xff, 0xff, 2, 7,    5,  0x81, 2,
 					64, 0, 0,  7,	 5,    0x02, 2, 64,   0,  0};
 
-static int read_all(int fd, void *to, size_t n)
-{
-	for (size_t at = 0; at < n;) {
-		ssize_t got = read(fd, (uint8_t *)to + at, n - at);
-
-		if (got <= 0 && !(got < 0 && errno == EINTR))
-			return -1;
-		at += got > 0 ? (size_t)got : 0;
-	}
-	return 0;
-}
-
-static int answer(struct chip *c, uint32_t seq, int status, const void *data, size_t n,
-		  size_t actual)
-{
-	uint8_t out[48 + URB_MAX];
-	uint32_t h[WORDS] = {htonl(RET_SUBMIT), htonl(seq)};
-
-	h[STATUS] = htonl((uint32_t)status);
-	h[ACTUAL] = htonl((uint32_t)actual);
-	memcpy(out, h, sizeof(h));
-	if (n)
-		memcpy(out + sizeof(h), data, n);
-	return write(c->sock, out, sizeof(h) + n) == (ssize_t)(sizeof(h) + n) ? 0 : -1;
-}
-
 /* ------------------------------------------------------------------ the buffer */
 
-void chip_power_on(struct chip *c, int sock)
+void chip_power_on(struct chip *c)
 {
-	while (c->urbs)
-		free(c->urb[--c->urbs]);
-	c->sock = sock;
 	c->latency_ms = 16;
 	c->event = -1;
 	c->event_came = 0;
@@ -82,7 +46,7 @@ int chip_receive(struct chip *c, uint8_t byte)
 
 int64_t chip_due(const struct chip *c)
 {
-	if (c->sock < 0 || !c->urbs)
+	if (c->usb.sock < 0 || !c->usb.urbs)
 		return INT64_MAX;
 	if (c->n >= DATA || c->event_came)
 		return 0;
@@ -92,7 +56,7 @@ int64_t chip_due(const struct chip *c)
 void chip_turn(struct chip *c)
 {
 	while (chip_due(c) <= now_ns()) {
-		struct urb *u = c->urb[0];
+		struct urb *u = c->usb.urb[0];
 		size_t n = c->n < DATA ? c->n : DATA;
 		uint8_t *p = u->data + u->have;
 
@@ -111,62 +75,11 @@ void chip_turn(struct chip *c)
 		u->have += n + 2;
 		if (n == DATA && u->have + PACKET <= u->want)
 			continue; /* a full packet does not end the transfer */
-		answer(c, u->seq, 0, u->data, u->have, u->have);
-		memmove(c->urb, c->urb + 1, --c->urbs * sizeof(c->urb[0]));
-		free(u);
+		usbip_finish(&c->usb, u, 0);
 	}
 }
 
 /* ---------------------------------------------------------------- the requests */
-
-static int string_desc(const struct chip *c, unsigned index, uint8_t *out)
-{
-	const char *text = index == 1 ? "FTDI" : index == 2 ? "FT232R USB UART" : c->serial;
-	size_t n = strlen(text);
-
-	out[1] = 3;
-	if (!index) {
-		memcpy(out, (uint8_t[]){4, 3, 0x09, 0x04}, 4);
-		return 4;
-	}
-	if (index > 3)
-		return -EPIPE;
-	for (size_t i = 0; i < n; i++) {
-		out[2 + 2 * i] = (uint8_t)text[i];
-		out[3 + 2 * i] = 0;
-	}
-	out[0] = (uint8_t)(2 + 2 * n);
-	return out[0];
-}
-
-static int standard(const struct chip *c, const uint8_t *s, uint8_t *out)
-{
-	switch (s[1]) {
-	case 0: /* GET_STATUS */
-		memset(out, 0, 2);
-		return 2;
-	case 6: /* GET_DESCRIPTOR */
-		if (s[3] == 1) {
-			memcpy(out, device_desc, sizeof(device_desc));
-			return sizeof(device_desc);
-		}
-		if (s[3] == 2) {
-			memcpy(out, config_desc, sizeof(config_desc));
-			return sizeof(config_desc);
-		}
-		return s[3] == 3 ? string_desc(c, s[2], out) : -EPIPE;
-	case 8: /* GET_CONFIGURATION */
-		out[0] = 1;
-		return 1;
-	case 1:	 /* CLEAR_FEATURE */
-	case 3:	 /* SET_FEATURE */
-	case 9:	 /* SET_CONFIGURATION */
-	case 11: /* SET_INTERFACE */
-		return 0;
-	default:
-		return -EPIPE;
-	}
-}
 
 /* 3 MHz over a divisor whose fraction is coded in three bits. */
 static unsigned baud_of(unsigned value, unsigned index)
@@ -237,79 +150,29 @@ static int vendor(struct chip *c, const uint8_t *s, uint8_t *out)
 	}
 }
 
-static int control_request(struct chip *c, uint32_t seq, const uint8_t *s, size_t length)
+static int control(void *ctx, const uint8_t *s, const uint8_t *data, uint8_t *out)
 {
-	uint8_t out[256] = {0};
-	int n = (s[0] & 0x60) == 0x40 ? vendor(c, s, out) : standard(c, s, out);
-	size_t give;
-
-	if (n < 0)
-		return answer(c, seq, n, NULL, 0, 0);
-	if (!(s[0] & 0x80))
-		return answer(c, seq, 0, NULL, 0, length);
-	give = (size_t)n < length ? (size_t)n : length;
-	return answer(c, seq, 0, out, give, give);
+	(void)data;
+	return (s[0] & 0x60) == 0x40 ? vendor(ctx, s, out) : USBIP_OTHER;
 }
 
-/* ----------------------------------------------------------------------- USB/IP */
-
-static int queue_in(struct chip *c, uint32_t seq, size_t length)
+static int from_host(void *ctx, struct urb *u)
 {
-	struct urb *u;
+	struct chip *c = ctx;
 
-	if (c->urbs == URBS || length > URB_MAX || length < 2)
-		return answer(c, seq, -EPIPE, NULL, 0, 0);
-	u = malloc(sizeof(*u));
-	if (!u)
-		die("memory");
-	u->seq = seq;
-	u->want = length;
-	u->have = 0;
-	c->urb[c->urbs++] = u;
-	if (c->urbs > c->most_urbs)
-		c->most_urbs = c->urbs;
-	return 0;
+	c->sent(u->data, u->want);
+	return 1;
 }
 
-/* Taken back if it still waits; else its answer is on the way already. */
-static int unlink_urb(struct chip *c, uint32_t seq, uint32_t target)
+void chip_init(struct chip *c, const char *serial)
 {
-	uint32_t h[WORDS] = {htonl(RET_UNLINK), htonl(seq)};
-
-	for (size_t i = 0; i < c->urbs; i++) {
-		if (c->urb[i]->seq != target)
-			continue;
-		free(c->urb[i]);
-		memmove(c->urb + i, c->urb + i + 1, (--c->urbs - i) * sizeof(c->urb[0]));
-		h[STATUS] = htonl((uint32_t)-ECONNRESET);
-		c->unlinked++;
-		break;
-	}
-	return write(c->sock, h, sizeof(h)) == (ssize_t)sizeof(h) ? 0 : -1;
-}
-
-int chip_serve(struct chip *c)
-{
-	static uint8_t data[URB_MAX];
-	uint32_t h[WORDS], seq;
-	size_t length;
-
-	if (read_all(c->sock, h, sizeof(h)))
-		return -1;
-	seq = ntohl(h[SEQ]);
-	length = ntohl(h[LENGTH]);
-	if (ntohl(h[COMMAND]) == UNLINK)
-		return unlink_urb(c, seq, ntohl(h[FLAGS]));
-	if (ntohl(h[COMMAND]) != SUBMIT || length > sizeof(data))
-		return -1;
-	if (!ntohl(h[DIRECTION]) && read_all(c->sock, data, length))
-		return -1;
-	if (!ntohl(h[EP]))
-		return control_request(c, seq, (const uint8_t *)(h + 10), length);
-	if (ntohl(h[DIRECTION]))
-		return queue_in(c, seq, length);
-	if (answer(c, seq, 0, NULL, 0, length))
-		return -1;
-	c->sent(data, length);
-	return 0;
+	c->usb = (struct usbip){.name = "usbip_ftdi",
+				.sock = -1,
+				.device = device_desc,
+				.config = config_desc,
+				.config_n = sizeof(config_desc),
+				.string = {NULL, "FTDI", "FT232R USB UART", serial},
+				.ctx = c,
+				.control = control,
+				.out = from_host};
 }
