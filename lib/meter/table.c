@@ -3,8 +3,13 @@
 
 extern const struct ww_meter_ops ww_meter_pzem004t, ww_meter_pzem017;
 extern const struct ww_meter_ops ww_meter_sdm120, ww_meter_sdm220, ww_meter_sdm230, ww_meter_sdm630;
+extern const struct ww_meter_ops ww_meter_tasmota;
 extern const struct ww_meter_ops ww_meter_wattsup, ww_meter_s0;
+extern const struct ww_meter_ops ww_meter_um24c, ww_meter_um25c, ww_meter_um34c, ww_meter_tc66c;
+extern const struct ww_meter_ops ww_meter_fnb48, ww_meter_fnb48s, ww_meter_fnb58, ww_meter_c1;
 
+/* One a line: many hands add to it. */
+/* clang-format off */
 const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_pzem004t,
 	&ww_meter_pzem017,
@@ -14,8 +19,18 @@ const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_sdm630,
 	&ww_meter_s0,
 	&ww_meter_wattsup,
+	&ww_meter_tasmota,
+	&ww_meter_um24c,
+	&ww_meter_um25c,
+	&ww_meter_um34c,
+	&ww_meter_tc66c,
+	&ww_meter_fnb48,
+	&ww_meter_fnb48s,
+	&ww_meter_fnb58,
+	&ww_meter_c1,
 	NULL,
 };
+/* clang-format on */
 
 struct ww_meter_shape ww_meter_shape(const struct ww_meter_ops *m, const void *state)
 {
