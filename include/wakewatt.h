@@ -691,6 +691,11 @@ WW_API int ww_action_dispatch(struct ww_action *a, struct ww_error *err);
 WW_API int ww_action_when(const struct ww_action *a, struct ww_interval *out);
 /** How it ended: "exit 0", "pulse of 200.4 ms", "sent". Lent. */
 WW_API const char *ww_action_how(const struct ww_action *a);
+/**
+ * What was done and when, in words or as JSON (schema wakewatt/act/1): also before it is
+ * over. *out is freed with ww_free().
+ */
+WW_API int ww_action_report(const struct ww_action *a, int form, char **out, struct ww_error *err);
 /** Ends it and puts its line back. May be NULL. */
 WW_API void ww_action_free(struct ww_action *a);
 

@@ -8,19 +8,26 @@
 
 static const char help[] =
 	"usage: resumetime record -p PORT [-m METER]... [-g LINE]... [--console PORT]\n"
-	"           [--cycles N --suspend CMD [--wake CMD]] [-o FILE] [--for DUR]\n"
+	"           [--cycles N --suspend ACTION [--wake ACTION] [--reset ACTION]\n"
+	"           [--off ACTION]] [-o FILE] [--for DUR]\n"
 	"\n"
 	"Record the heartbeat of a machine under test (see ttybeat(1)). With --cycles,\n"
-	"suspend and wake it N times by commands; else only watch, until Ctrl-C.\n"
+	"suspend and wake it N times; else only watch, until Ctrl-C. An ACTION is a\n"
+	"shell command, or what resumetime act takes (gpio:gpiochip0/17=low,200ms).\n"
 	"\n"
 	"  -p PORT                serial port with the heartbeat: /dev/ttyUSB0,\n"
 	"                         'tty:/dev/ttyS0?baud=9600', unix:/path, tcp://host:port\n"
 	"  --console PORT         serial port with boot loader and kernel messages\n"
 	"  -m METER, -g LINE      wattmeters and GPIO lines to record beside it\n"
 	"  --cycles N             how many cycles\n"
-	"  --suspend CMD          shell command that suspends the machine\n"
-	"  --wake CMD             command that wakes it (without: it wakes by itself)\n"
-	"  --asleep DUR           time from silence to the wake command (3s)\n"
+	"  --suspend ACTION       what suspends the machine\n"
+	"  --wake ACTION          what wakes it (without: it wakes by itself), or\n"
+	"                         rtc:20s, its own alarm, set by the suspend command,\n"
+	"                         in which {rtc} is replaced by the seconds\n"
+	"  --reset ACTION         what resets a machine that never came back; then\n"
+	"                         the campaign goes on\n"
+	"  --off ACTION           done at the end, whatever happened\n"
+	"  --asleep DUR           time from silence to the wake (3s)\n"
 	"  --suspend-timeout DUR  no silence after this long: refused (20s)\n"
 	"  --resume-timeout DUR   no sign of life after this long: hung (60s, without\n"
 	"                         --wake 5m)\n"
@@ -46,6 +53,8 @@ enum {
 	O_CYCLES = 256,
 	O_SUSPEND,
 	O_WAKE,
+	O_RESET,
+	O_OFF,
 	O_ASLEEP,
 	O_STIME,
 	O_RTIME,
@@ -63,6 +72,8 @@ static const struct option options[] = {{"port", required_argument, NULL, 'p'},
 					{"cycles", required_argument, NULL, O_CYCLES},
 					{"suspend", required_argument, NULL, O_SUSPEND},
 					{"wake", required_argument, NULL, O_WAKE},
+					{"reset", required_argument, NULL, O_RESET},
+					{"off", required_argument, NULL, O_OFF},
 					{"asleep", required_argument, NULL, O_ASLEEP},
 					{"suspend-timeout", required_argument, NULL, O_STIME},
 					{"resume-timeout", required_argument, NULL, O_RTIME},
@@ -80,17 +91,13 @@ static int duration(const char *option, const char *text, int64_t *ns)
 	return recording_duration(option, text, ns) ? TOOL_OK : TOOL_USAGE;
 }
 
-/* Actions other than commands have a prefix of their own. */
 static int action(const char *option, const char *text, const char **out)
 {
-	static const char *const other[] = {"gpio:", "ftdi:", "rtc:", "wol:"};
-
-	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-		if (strncmp(text, other[i], strlen(other[i])) == 0)
-			return tool_usage_error("--%s: this version runs commands only, not '%s'",
-						option, other[i]);
 	if (!*text)
 		return tool_usage_error("--%s: an empty command", option);
+	if (strcmp(option, "wake") != 0 && strncmp(text, "rtc:", 4) == 0)
+		return tool_usage_error("--%s: an alarm of the machine's own can only wake it",
+					option);
 	*out = text;
 	return TOOL_OK;
 }
@@ -163,6 +170,10 @@ static int take_option(int c, struct what *w, struct recording *r, char **argv)
 		return action("suspend", optarg, &w->campaign.suspend);
 	case O_WAKE:
 		return action("wake", optarg, &w->campaign.wake);
+	case O_RESET:
+		return action("reset", optarg, &w->campaign.reset);
+	case O_OFF:
+		return action("off", optarg, &w->campaign.off);
 	case O_MODE:
 		return mode(optarg, &w->mode);
 	case O_STREAM:
@@ -199,9 +210,10 @@ static int parse(int argc, char **argv, struct recording *r, struct what *w)
 	if (!w->port)
 		return tool_usage_error("name the port with -p PORT");
 	if (w->campaign.cycles && !w->campaign.suspend)
-		return tool_usage_error("--cycles needs --suspend CMD");
-	if (!w->campaign.cycles && (w->campaign.suspend || w->campaign.wake))
-		return tool_usage_error("--suspend and --wake need --cycles N");
+		return tool_usage_error("--cycles needs --suspend ACTION");
+	if (!w->campaign.cycles &&
+	    (w->campaign.suspend || w->campaign.wake || w->campaign.reset || w->campaign.off))
+		return tool_usage_error("--suspend, --wake, --reset and --off need --cycles N");
 	return recording_check(r) < 0 ? TOOL_OK : TOOL_USAGE;
 }
 

@@ -2,6 +2,7 @@
 #include "resumetime.h"
 
 static const struct tool_command commands[] = {
+	{"act", resumetime_act, "do one action by hand, such as a press of the power button"},
 	{"beat", resumetime_beat, "write the heartbeat: runs on the machine under test"},
 	{"record", resumetime_record, "watch the heartbeat, or run cycles of suspend and resume"},
 	{"report", resumetime_report, "latencies of the cycles in a trace, with uncertainties"},

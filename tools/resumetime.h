@@ -4,6 +4,7 @@
 
 #include "common.h"
 
+int resumetime_act(int argc, char **argv);
 int resumetime_beat(int argc, char **argv);
 int resumetime_record(int argc, char **argv);
 int resumetime_report(int argc, char **argv);

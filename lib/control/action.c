@@ -25,7 +25,7 @@ struct ww_action {
 	struct ww_child child;
 	int64_t start_ns;
 	struct ww_drive drive; /* as it is plugged in */
-	struct ww_interval when;
+	struct ww_interval when, length;
 	char how[WW_CHILD_WORDS + 64];
 	struct ww_error err;
 };
@@ -62,6 +62,7 @@ static void judge(struct ww_action *a, const struct ww_pulse *p)
 	bool held = !a->act.for_ns;
 	char ms[350], asked[32];
 
+	a->length = len;
 	ms_text(ms, sizeof(ms), (double)ww_iv_mid(len));
 	snprintf(a->how, sizeof(a->how), "%s %.40s ms%s", held ? "held for" : "pulse of", ms,
 		 p->stage == WW_PULSE_CUT ? ", cut short" : "");
@@ -212,6 +213,7 @@ int ww_action_new_setup(const char *text, const struct ww_action_setup *s, struc
 	*out = NULL;
 	if (!a)
 		return ww_fail_nomem(err);
+	a->length = (struct ww_interval){1, 0};
 	a->setup = *s;
 	a->loop = s->loop;
 	a->child.pid_fd = a->child.out_fd = -1;
@@ -247,6 +249,7 @@ int ww_action_start(struct ww_action *a, struct ww_error *err)
 		return ww_fail(err, -EBUSY, "%s: still runs", a->act.text);
 	a->start_ns = ww_loop_now(a->loop);
 	a->known = false;
+	a->length = (struct ww_interval){1, 0};
 	a->how[0] = '\0';
 	ww_error_clear(&a->err);
 	a->running = true;
@@ -303,6 +306,16 @@ bool ww_action_is_command(const struct ww_action *a)
 bool ww_action_running(const struct ww_action *a)
 {
 	return a->running;
+}
+
+const struct ww_act *ww_action_form(const struct ww_action *a)
+{
+	return &a->act;
+}
+
+struct ww_interval ww_action_length(const struct ww_action *a)
+{
+	return a->length;
 }
 
 int64_t ww_action_alarm_s(const struct ww_action *a)

@@ -19,6 +19,10 @@ int ww_action_new_setup(const char *text, const struct ww_action_setup *s, struc
 			struct ww_error *err);
 bool ww_action_is_command(const struct ww_action *a);
 bool ww_action_running(const struct ww_action *a);
+/* What was asked for. Lent. */
+const struct ww_act *ww_action_form(const struct ww_action *a);
+/* Least and greatest time that a line was driven; none (lo > hi) for everything else. */
+struct ww_interval ww_action_length(const struct ww_action *a);
 /* Seconds of an alarm of the DUT's own, 0 for every other action. */
 int64_t ww_action_alarm_s(const struct ww_action *a);
 /* The alarm was set in t. */

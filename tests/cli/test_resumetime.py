@@ -74,12 +74,15 @@ class Usage(Case):
     def test_record(self):
         for args, says in (
                 ([], "name the port with -p PORT"),
-                (["-p", "/dev/x", "--cycles", "3"], "--cycles needs --suspend CMD"),
-                (["-p", "/dev/x", "--suspend", "true"], "--suspend and --wake need --cycles N"),
+                (["-p", "/dev/x", "--cycles", "3"], "--cycles needs --suspend ACTION"),
+                (["-p", "/dev/x", "--suspend", "true"],
+                 "--suspend, --wake, --reset and --off need --cycles N"),
+                (["-p", "/dev/x", "--off", "true"],
+                 "--suspend, --wake, --reset and --off need --cycles N"),
                 (["-p", "/dev/x", "--cycles", "0", "--suspend", "true"],
                  "--cycles: a whole number from 1 to 1000000, not '0'"),
                 (["-p", "/dev/x", "--cycles", "2", "--suspend", "rtc:5"],
-                 "--suspend: this version runs commands only, not 'rtc:'"),
+                 "--suspend: an alarm of the machine's own can only wake it"),
                 (["-p", "/dev/x", "--cycles", "2", "--suspend", ""],
                  "--suspend: an empty command"),
                 (["-p", "/dev/x", "--for", "soon"],
@@ -121,7 +124,8 @@ class Usage(Case):
     def test_help(self):
         code, out, err = run("resumetime", "record", "--help")
         self.assertEqual((code, err), (0, ""))
-        for word in ("-p PORT", "--console PORT", "--cycles N", "--suspend CMD", "--wake CMD",
+        for word in ("-p PORT", "--console PORT", "--cycles N", "--suspend ACTION", "--wake ACTION",
+                     "--reset ACTION", "--off ACTION",
                      "--asleep DUR", "--suspend-timeout DUR", "--resume-timeout DUR",
                      "--settle DUR", "--silence DUR", "--mode MODE", "-o FILE", "--for DUR"):
             self.assertIn("  " + word, out)
