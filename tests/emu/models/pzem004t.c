@@ -229,10 +229,11 @@ static void pz_host(void *state, int64_t now, const uint8_t *p, size_t n, const 
 {
 	struct pzem *z = state;
 
-	if (!z->counting) {
-		z->counting = true;
-		z->energy_ns = now;
-	}
+	/* Counted up to now: the load may be another from here on. */
+	if (z->counting)
+		z->wh = energy(z, now);
+	z->counting = true;
+	z->energy_ns = now;
 	mb_slave_host(&z->m, now, p, n, out);
 }
 

@@ -193,10 +193,11 @@ static void sdm_host(void *state, int64_t now, const uint8_t *p, size_t n,
 {
 	struct sdm *d = state;
 
-	if (!d->counting) {
-		d->counting = true;
-		d->energy_ns = now;
-	}
+	/* Counted up to now: the load may be another from here on. */
+	if (d->counting)
+		d->wh = energy(d, now);
+	d->counting = true;
+	d->energy_ns = now;
 	mb_slave_host(&d->m, now, p, n, out);
 }
 
