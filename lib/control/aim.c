@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "control/aim.h"
-#include "bus/ftdifind.h"
 #include "bus/gpio.h"
 #include "bus/sysfs.h"
-#include "bus/usb.h"
+#include "bus/usbfind.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -98,64 +97,44 @@ static int aim_tty(const struct ww_act *a, const struct ww_open_ports *ports, st
 
 /* --------------------------------------------------------------------- FTDI */
 
-struct search {
-	const struct ww_act *a;
-	struct ww_usb_device found;
-	size_t n;
-};
-
-static int look(void *ctx, const struct ww_usb_device *d)
+static int find_chip(const struct ww_act *a, struct ww_usb_dev *out, struct ww_error *err)
 {
-	struct search *s = ctx;
-	const struct ww_act *a = s->a;
+	static const uint16_t pids[] = {0x6001, 0x6010, 0x6011, 0x6014, 0x6015};
+	struct ww_usb_id id[WW_COUNTOF(pids) + 1] = {{0}};
+	struct ww_usb_want w = {.who = a->text,
+				.ids = id,
+				.serial = a->serial,
+				.at = "",
+				.memory = "",
+				.what = "FTDI chip"};
+	uint16_t vid = (uint16_t)(a->vid < 0 ? 0x0403 : a->vid);
 
-	if (a->vid < 0 && a->pid < 0
-		    ? !ww_ftdi_known(d->vid, d->pid)
-		    : d->vid != (a->vid < 0 ? 0x0403 : a->vid) || (a->pid >= 0 && d->pid != a->pid))
-		return 0;
-	if (*a->serial && strcmp(d->serial, a->serial) != 0)
-		return 0;
-	if (!s->n++)
-		s->found = *d;
-	return 0;
-}
-
-static int find_chip(const struct ww_act *a, struct ww_usb_device *out, struct ww_error *err)
-{
-	struct search s = {.a = a};
-
-	ww_usb_scan(look, &s);
-	*out = s.found;
-	if (!s.n)
-		return ww_fail(err, -ENODEV, "%s: no FTDI chip%s%s is plugged in", a->text,
-			       *a->serial ? " with serial " : "", a->serial);
-	if (s.n > 1)
-		return ww_fail(err, -ENOTUNIQ,
-			       "%s: %zu FTDI chips are plugged in: choose one by serial=; "
-			       "`pwrlog list` shows them",
-			       a->text, s.n);
-	return 0;
+	for (size_t i = 0; i < WW_COUNTOF(pids) && (i == 0 || a->pid < 0); i++)
+		id[i] = (struct ww_usb_id){.vid = vid,
+					   .pid = (uint16_t)(a->pid < 0 ? pids[i] : a->pid)};
+	return ww_usb_find(&w, out, err);
 }
 
 /* Who else has the interface: its serial port, or the chip itself. */
-static int not_held(const struct ww_act *a, const struct ww_usb_device *d, const char *tty,
+static int not_held(const struct ww_act *a, const struct ww_usb_dev *d, const char *tty,
 		    int interface, struct ww_error *err)
 {
-	char who[128], driver[64];
+	char who[128] = "another program", driver[64];
 
 	if (*tty && ww_holder(tty, who, sizeof(who)))
 		return ww_fail(err, -EBUSY, "%s: %s is in use by %s", a->text, tty, who);
-	if (ww_usb_bound(d->name, interface, driver, sizeof(driver)) &&
-	    strcmp(driver, "usbfs") == 0)
-		return ww_fail(err, -EBUSY, "%s: the chip is in use by another program", a->text);
-	return 0;
+	ww_usb_driver(d, (unsigned)interface, driver, sizeof(driver));
+	if (strcmp(driver, "usbfs") != 0)
+		return 0;
+	ww_holder(d->node, who, sizeof(who));
+	return ww_fail(err, -EBUSY, "%s: the chip is in use by %s", a->text, who);
 }
 
 static int aim_ftdi(const struct ww_act *a, const struct ww_open_ports *ports, struct ww_drive *out,
 		    int *fd, struct ww_error *err)
 {
 	int interface = a->interface > 0 ? (int)a->interface - 1 : 0, rc;
-	struct ww_usb_device d;
+	struct ww_usb_dev d;
 	struct ww_port_reach r;
 	char tty[80] = "";
 	bool mine;
@@ -181,7 +160,7 @@ static int aim_ftdi(const struct ww_act *a, const struct ww_open_ports *ports, s
 	if (mine && r.fd >= 0 && out->kind == WW_DRIVE_MODEM) {
 		out->kind = WW_DRIVE_TTY;
 		*fd = r.fd;
-	} else if (!d.allowed) {
+	} else if (access(d.node, R_OK | W_OK) < 0) {
 		return ww_aim_failed(a, out, -EACCES, 0, err);
 	}
 	resolve(out, &r);
