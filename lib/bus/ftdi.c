@@ -5,6 +5,7 @@
  * at which a program can know of a byte; the status-only packets that the chip
  * sends while idle show that nothing waits in it.
  */
+#include "bus/portcal.h"
 #include "bus/portimpl.h"
 
 #ifdef WW_WITH_FTDI
@@ -128,6 +129,13 @@ static ssize_t ftdi_send(struct ww_port *p, const uint8_t *data, size_t n)
 	return ww_usb_submit(&out->x) ? (ssize_t)n : -EAGAIN;
 }
 
+static int64_t ftdi_outq(const struct ww_port *p)
+{
+	const struct packet *out = &((const struct ftdi *)p->impl)->x[TRANSFERS];
+
+	return out->x.in_flight ? out->x.t->length : 0;
+}
+
 static int make_transfers(struct ftdi *f, struct ww_error *err)
 {
 	/* libftdi names the endpoints from the chip's side: out_ep is what we read. */
@@ -193,6 +201,7 @@ static const struct ww_port_ops ftdi_ops = {
 	.send = ftdi_send,
 	.modem = ftdi_modem,
 	.reach = ftdi_reach,
+	.outq = ftdi_outq,
 	.close = ftdi_close,
 };
 
@@ -232,6 +241,7 @@ static int set_timing(struct ftdi *f, struct ww_error *err)
 	ww_port_setting(f->p, "latency_timer=%u(requested) latency_timer=%u(in force)", want, now);
 	/* The timer, one frame of USB, and the host's own time to see it. */
 	f->p->transport.delay_max_ns = (now + INT64_C(2)) * WW_NS_PER_MS;
+	f->p->latency_ms = now;
 	if (ww_in_vm())
 		ww_port_setting(f->p, "pace=unknown(virtual machine)");
 	else
@@ -309,6 +319,11 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 			       f->c->max_packet_size);
 	f->loop = (struct ww_usbloop){.p = p, .c = f->c->usb_ctx, .take = take, .ctx = f};
 	rc = set_chip(f, err);
+	if (rc == 0) {
+		ww_usb_adapter(f->dev.vid, f->dev.pid, *f->dev.serial ? f->dev.serial : f->dev.name,
+			       interface > 1 ? interface - 1 : 0, p->adapter, sizeof(p->adapter));
+		ww_portcal_use(p, f->line.baud, false);
+	}
 	ww_usb_awake(p, &f->dev, true, &f->power);
 	if (rc == 0)
 		rc = make_transfers(f, err);

@@ -265,12 +265,25 @@ void ww_port_pump(struct ww_port *p)
 	leave(p);
 }
 
+/* What the opening found, now that somebody listens. */
+static void tell_warning(struct ww_port *p, int64_t now_ns)
+{
+	char text[sizeof(p->warning)];
+
+	if (!*p->warning)
+		return;
+	memcpy(text, p->warning, sizeof(text));
+	*p->warning = '\0';
+	ww_port_trouble(p, (struct ww_interval){now_ns, now_ns}, 0, text);
+}
+
 static void on_tick(void *ctx, int64_t now_ns, int64_t late_ns)
 {
 	struct ww_port *p = ctx;
 
 	enter(p);
 	ww_late_add(&p->late, late_ns);
+	tell_warning(p, now_ns);
 	/* What was found empty a moment ago needs no second look. */
 	if (now_ns - p->empty_ns > WW_PORT_TICK_NS / 4 || p->empty_ns == WW_TIME_MIN)
 		p->ops->pump(p);
@@ -366,6 +379,7 @@ int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, stru
 	p->transport.settings = "";
 	p->events = EPOLLIN;
 	p->level = p->lines = -1;
+	p->latency_ms = -1;
 	p->tick_ns = WW_PORT_TICK_NS;
 	p->place = strdup(s->place);
 	if (!p->place)
@@ -393,7 +407,7 @@ int ww_port_open(struct ww_loop *l, const char *place, struct ww_uri *options, i
 
 bool ww_port_ready(const struct ww_port *p)
 {
-	return !p->connecting;
+	return !p->connecting || p->dead;
 }
 
 const char *ww_port_listing(const struct ww_port *p, size_t *n)
@@ -407,6 +421,23 @@ int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
 	if (!ww_port_alive(p) || !p->ops->modem)
 		return ww_fail(err, -ENOTSUP, "%s: has no modem lines", p->place);
 	return p->ops->modem(p, set, clear, err);
+}
+
+int64_t ww_port_outq(const struct ww_port *p)
+{
+	int64_t own = p->ops && p->ops->outq ? p->ops->outq(p) : -1;
+
+	return own < 0 ? own : own + (int64_t)p->queued;
+}
+
+int64_t ww_port_latency_ms(const struct ww_port *p)
+{
+	return p->latency_ms;
+}
+
+const char *ww_port_adapter(const struct ww_port *p)
+{
+	return p->adapter;
 }
 
 const char *ww_port_model(const struct ww_port *p)

@@ -93,6 +93,12 @@ void ww_port_flush(struct ww_port *p);
 bool ww_port_ready(const struct ww_port *p);
 /* What a folder of files holds, for ww_meter_ops.look; NULL for other ports. Lent. */
 const char *ww_port_listing(const struct ww_port *p, size_t *n);
+/* Bytes that were written and have not left for the adapter; -1 unknown. */
+int64_t ww_port_outq(const struct ww_port *p);
+/* Latency timer of the adapter in force; -1 none or unknown. */
+int64_t ww_port_latency_ms(const struct ww_port *p);
+/* What a serial adapter is known by (see portcal.h); "" nothing. Lent. */
+const char *ww_port_adapter(const struct ww_port *p);
 /* What the device is, for people ("gpiochip0 17 \"WAKE\" (bench)"); "" unknown. Lent. */
 const char *ww_port_model(const struct ww_port *p);
 /* Level of a line at the opening, 0 or 1; -1 unknown. */

@@ -24,6 +24,8 @@ struct ww_port_ops {
 	int (*message)(struct ww_port *p, const uint8_t *data, size_t n, struct ww_error *err);
 	const char *(*listing)(const struct ww_port *p, size_t *n);
 	int (*modem)(struct ww_port *p, int set, int clear, struct ww_error *err);
+	/* Bytes on their way to the line that have not left for the adapter. May be NULL. */
+	int64_t (*outq)(const struct ww_port *p);
 	void (*reach)(const struct ww_port *p, struct ww_port_reach *out);
 	/* Once a second. May be NULL. */
 	void (*second)(struct ww_port *p, int64_t now_ns);
@@ -50,9 +52,12 @@ struct ww_port {
 	struct ww_transport transport;
 	struct ww_str settings;
 	char *place;
-	char model[128]; /* what the device is, for people; "" unknown */
-	int level;	 /* of a line, at the opening; -1 unknown */
-	int lines;	 /* modem inputs (TIOCM_) as last seen; -1 not looked at */
+	char model[128];	     /* what the device is, for people; "" unknown */
+	char adapter[192];	     /* of a serial line, for portcal.h; "" unknown */
+	char warning[WW_ERROR_TEXT]; /* to be told once the port runs */
+	int64_t latency_ms;	     /* timer of the adapter in force; -1 none or unknown */
+	int level;		     /* of a line, at the opening; -1 unknown */
+	int lines;		     /* modem inputs (TIOCM_) as last seen; -1 not looked at */
 	int64_t tick_ns; /* WW_PORT_TICK_NS, unless the kind has no need to look so often */
 	int fd;		 /* -1: none */
 	struct ww_watch *watch;
