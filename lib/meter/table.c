@@ -2,8 +2,9 @@
 #include "meter/meter.h"
 
 extern const struct ww_meter_ops ww_meter_pzem004t, ww_meter_pzem017;
+extern const struct ww_meter_ops ww_meter_wt310, ww_meter_gpm8310;
 extern const struct ww_meter_ops ww_meter_sdm120, ww_meter_sdm220, ww_meter_sdm230, ww_meter_sdm630;
-extern const struct ww_meter_ops ww_meter_tasmota, ww_meter_shelly;
+extern const struct ww_meter_ops ww_meter_tasmota, ww_meter_shelly, ww_meter_kasa;
 extern const struct ww_meter_ops ww_meter_wattsup, ww_meter_s0;
 extern const struct ww_meter_ops ww_meter_um24c, ww_meter_um25c, ww_meter_um34c, ww_meter_tc66c;
 extern const struct ww_meter_ops ww_meter_fnb48, ww_meter_fnb48s, ww_meter_fnb58, ww_meter_c1;
@@ -18,10 +19,13 @@ const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_sdm220,
 	&ww_meter_sdm230,
 	&ww_meter_sdm630,
+	&ww_meter_wt310,
+	&ww_meter_gpm8310,
 	&ww_meter_s0,
 	&ww_meter_wattsup,
 	&ww_meter_tasmota,
 	&ww_meter_shelly,
+	&ww_meter_kasa,
 	&ww_meter_um24c,
 	&ww_meter_um25c,
 	&ww_meter_um34c,

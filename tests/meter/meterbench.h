@@ -90,6 +90,16 @@ static struct ww_meter_out mb_out(struct meterbench *b)
 	return out;
 }
 
+/* The driver ends the connection: what was on its way gets lost. */
+static void mb_hang_up(struct meterbench *b)
+{
+	while (b->queued)
+		free(b->queue[--b->queued].p);
+	b->line_ns = 0;
+	if (b->model->opened)
+		b->model->opened(b->meter, b->log.now_ns);
+}
+
 /* What the driver said in this turn reaches the meter. */
 static void mb_deliver(struct meterbench *b)
 {
@@ -98,6 +108,10 @@ static void mb_deliver(struct meterbench *b)
 
 	b->to_meters = 0;
 	for (size_t i = 0; i < n; i++) {
+		if (!b->to_meter_n[i]) {
+			mb_hang_up(b);
+			continue;
+		}
 		b->model->host(b->meter, b->log.now_ns, b->to_meter + at, b->to_meter_n[i], &out);
 		at += b->to_meter_n[i];
 	}
@@ -147,6 +161,9 @@ static void mb_arrive(struct meterbench *b)
 
 	memmove(b->queue + i, b->queue + i + 1, (--b->queued - i) * sizeof(m));
 	b->log.now_ns = m.at > b->log.now_ns ? m.at : b->log.now_ns;
+	/* A host that looks each millisecond has just seen nothing. */
+	if (b->log.now_ns - b->empty_ns > WW_NS_PER_MS)
+		b->empty_ns = b->log.now_ns - WW_NS_PER_MS;
 	b->log.m->feed(b->log.state, (struct ww_interval){b->empty_ns, b->log.now_ns}, m.p, m.n,
 		       &out);
 	b->empty_ns = b->log.now_ns;
