@@ -439,9 +439,11 @@ void scpi_host(struct scpi *m, int64_t now, const uint8_t *p, size_t n, const st
 
 int64_t scpi_due(const struct scpi *m)
 {
-	if (!m->todo_n || !m->waits || scpi_has(m, "hold"))
+	int64_t at = m->rate_ns + (m->seen + 1) * m->period_ns;
+
+	if (!m->todo_n || !m->waits || (scpi_has(m, "hold") && at - m->on_ns > 3 * EMU_S))
 		return EMU_NEVER;
-	return m->rate_ns + (m->seen + 1) * m->period_ns;
+	return at;
 }
 
 void scpi_tick(struct scpi *m, int64_t now, const struct emu_out *out)
