@@ -10,6 +10,7 @@ extern const struct ww_meter_ops ww_meter_um24c, ww_meter_um25c, ww_meter_um34c,
 extern const struct ww_meter_ops ww_meter_fnb48, ww_meter_fnb48s, ww_meter_fnb58, ww_meter_c1;
 extern const struct ww_meter_ops ww_meter_hwmon;
 extern const struct ww_meter_ops ww_meter_battery;
+extern const struct ww_meter_ops ww_meter_rapl;
 
 /* One a line: many hands add to it. */
 /* clang-format off */
@@ -37,6 +38,7 @@ const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_c1,
 	&ww_meter_hwmon,
 	&ww_meter_battery,
+	&ww_meter_rapl,
 	NULL,
 };
 /* clang-format on */

@@ -19,11 +19,13 @@ struct sysbench {
 		char name[80], value[1200]; /* "!EIO": reading fails so */
 	} file[SB_FILES];
 	size_t files;
-	char prefix;	  /* 'T' of IIO, else 0 */
-	int64_t takes_ns; /* a message */
-	bool mute;	  /* nothing returns */
-	size_t asked;	  /* messages */
-	char *answer;	  /* of this turn */
+	char prefix;		    /* 'T' of IIO, else 0 */
+	int64_t takes_ns;	    /* a message */
+	bool mute;		    /* nothing returns */
+	void (*refresh)(void *ctx); /* before files are read; NULL none */
+	void *ctx;
+	size_t asked; /* messages */
+	char *answer; /* of this turn */
 	struct ww_error err;
 	struct {
 		struct ww_interval t;
@@ -100,6 +102,8 @@ static inline void sb_send(void *ctx, const void *data, size_t n)
 
 	ml_send(ctx, data, n);
 	b->asked++;
+	if (b->refresh)
+		b->refresh(b->ctx);
 	snprintf(ask, sizeof(ask), "%.*s", (int)n, (const char *)data);
 	if (b->mute)
 		return;
@@ -159,9 +163,9 @@ static inline int sb_open(struct sysbench *b, const char *uri, int64_t every_ns)
 		fail_msg("no driver '%s'", name);
 	rc = ml_open(&b->log, m, uri, every_ns, &b->err);
 	for (size_t i = 0; i < b->files; i++) {
-		const char *v = b->file[i].value;
+		const char *v = b->file[i].value, *f = b->file[i].name;
 
-		ww_str_addf(&s, "%s%s%s\n", b->file[i].name, *v == '!' ? "" : "=", v);
+		ww_str_addf(&s, "%s%s%s\n", f, *v == '!' || f[strlen(f) - 1] == '/' ? "" : "=", v);
 	}
 	if (rc == 0 && m->look)
 		rc = m->look(b->log.state, s.p ? s.p : "", s.n, &b->err);
