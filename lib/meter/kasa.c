@@ -55,7 +55,7 @@ static int kasa_init(void *state, struct ww_uri *options, int64_t every_ns, stru
 
 static void kasa_shape(const void *state, struct ww_meter_shape *s)
 {
-	s->period_ns = ((const struct kasa *)state)->plug.pace.every_ns;
+	s->period_ns = ww_pace_period(&((const struct kasa *)state)->plug.pace);
 }
 
 static void send_json(const char *text, const struct ww_meter_out *out)
@@ -328,11 +328,12 @@ static void kasa_stop(void *state, const struct ww_meter_out *out)
 
 static void kasa_channel(const void *state, size_t i, struct ww_channel_info *out);
 
+/* Resolution until its digits are seen: the usual one, and no finer. */
 /* clang-format off */
-#define CH(n, q, u, sem, s)                                                                        \
+#define CH(n, q, u, sem, s, r)                                                                      \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = sem, .scale = s,                 \
-		.resolution = s, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
+		.resolution = r, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
 	}
 /* clang-format on */
 
@@ -346,15 +347,15 @@ const struct ww_meter_ops ww_meter_kasa = {
 #endif
 		 .needs = "jansson",
 		 .reconnect = true,
-		 .period_ns = WW_NS_PER_S,
+		 .period_ns = WW_PLUG_DELAY_NS,
 		 .window_ns = WW_PLUG_WINDOW_NS,
 		 .delay_min_ns = 0,
 		 .delay_max_ns = WW_PLUG_DELAY_NS,
 		 .channels = CHANNELS,
-		 .channel = {CH("power", "power", "W", WW_AVERAGE, 1e-6),
-			     CH("voltage", "voltage", "V", WW_AVERAGE, 1e-6),
-			     CH("current", "current", "A", WW_AVERAGE, 1e-6),
-			     CH("energy", "energy", "Wh", WW_COUNTER, 1e-3)},
+		 .channel = {CH("power", "power", "W", WW_AVERAGE, 1e-6, 1e-3),
+			     CH("voltage", "voltage", "V", WW_AVERAGE, 1e-6, 1e-3),
+			     CH("current", "current", "A", WW_AVERAGE, 1e-6, 1e-3),
+			     CH("energy", "energy", "Wh", WW_COUNTER, 1e-3, 1)},
 		 .state_size = sizeof(struct kasa)},
 	.init = kasa_init,
 	.shape = kasa_shape,

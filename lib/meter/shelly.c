@@ -106,7 +106,7 @@ static void shelly_shape(const void *state, struct ww_meter_shape *s)
 	const struct shelly *m = state;
 
 	s->channels = m->all ? CHANNELS : USUAL;
-	s->period_ns = m->plug.pace.every_ns;
+	s->period_ns = ww_pace_period(&m->plug.pace);
 }
 
 static void ask(struct shelly *m, int64_t now_ns, const struct ww_meter_out *out)
@@ -373,11 +373,12 @@ static void shelly_stop(void *state, const struct ww_meter_out *out)
 
 static void shelly_channel(const void *state, size_t i, struct ww_channel_info *out);
 
+/* Resolution until its digits are seen: the usual one, and no finer. */
 /* clang-format off */
-#define CH(n, q, u, sem, s)                                                                        \
+#define CH(n, q, u, sem, s, r)                                                                      \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = sem, .scale = s,                 \
-		.resolution = s, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
+		.resolution = r, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
 	}
 /* clang-format on */
 
@@ -391,19 +392,19 @@ const struct ww_meter_ops ww_meter_shelly = {
 #endif
 		 .needs = "jansson",
 		 .buses = WW_BUS_HTTP,
-		 .period_ns = WW_NS_PER_S,
+		 .period_ns = WW_PLUG_DELAY_NS,
 		 .window_ns = WW_PLUG_WINDOW_NS,
 		 .delay_min_ns = 0,
 		 .delay_max_ns = WW_PLUG_DELAY_NS,
 		 .channels = USUAL,
-		 .channel = {CH("power", "power", "W", WW_AVERAGE, 0.001),
-			     CH("voltage", "voltage", "V", WW_AVERAGE, 0.001),
-			     CH("current", "current", "A", WW_AVERAGE, 0.001),
-			     CH("energy", "energy", "Wh", WW_COUNTER, 1 / PER_WH),
-			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 0.001),
-			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 0.001),
-			     CH("reactive_power", "reactive_power", "var", WW_AVERAGE, 0.001),
-			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 0.001)},
+		 .channel = {CH("power", "power", "W", WW_AVERAGE, 0.001, 0.1),
+			     CH("voltage", "voltage", "V", WW_AVERAGE, 0.001, 0.1),
+			     CH("current", "current", "A", WW_AVERAGE, 0.001, 0.001),
+			     CH("energy", "energy", "Wh", WW_COUNTER, 1 / PER_WH, 0.1),
+			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 0.001, 0.01),
+			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 0.001, 0.1),
+			     CH("reactive_power", "reactive_power", "var", WW_AVERAGE, 0.001, 0.1),
+			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 0.001, 0.1)},
 		 .state_size = sizeof(struct shelly)},
 	.init = shelly_init,
 	.shape = shelly_shape,

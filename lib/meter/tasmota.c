@@ -80,7 +80,7 @@ static void tasmota_shape(const void *state, struct ww_meter_shape *s)
 	const struct tasmota *m = state;
 
 	s->channels = m->all ? CHANNELS : USUAL;
-	s->period_ns = m->plug.pace.every_ns;
+	s->period_ns = ww_pace_period(&m->plug.pace);
 }
 
 static void ask(struct tasmota *m, int64_t now_ns, const struct ww_meter_out *out)
@@ -288,11 +288,12 @@ static void tasmota_stop(void *state, const struct ww_meter_out *out)
 
 static void tasmota_channel(const void *state, size_t i, struct ww_channel_info *out);
 
+/* Resolution until its digits are seen: the usual one, and no finer. */
 /* clang-format off */
-#define CH(n, q, u, sem, s)                                                                        \
+#define CH(n, q, u, sem, s, r)                                                                      \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = sem, .scale = s,                 \
-		.resolution = s, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
+		.resolution = r, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
 	}
 /* clang-format on */
 
@@ -306,19 +307,19 @@ const struct ww_meter_ops ww_meter_tasmota = {
 #endif
 		 .needs = "jansson",
 		 .buses = WW_BUS_HTTP,
-		 .period_ns = WW_NS_PER_S,
+		 .period_ns = WW_PLUG_DELAY_NS,
 		 .window_ns = WW_PLUG_WINDOW_NS,
 		 .delay_min_ns = 0,
 		 .delay_max_ns = WW_PLUG_DELAY_NS,
 		 .channels = USUAL,
-		 .channel = {CH("power", "power", "W", WW_AVERAGE, 0.001),
-			     CH("voltage", "voltage", "V", WW_AVERAGE, 0.001),
-			     CH("current", "current", "A", WW_AVERAGE, 0.001),
-			     CH("energy", "energy", "Wh", WW_COUNTER, 0.01),
-			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 0.001),
-			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 0.001),
-			     CH("reactive_power", "reactive_power", "var", WW_AVERAGE, 0.001),
-			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 0.001)},
+		 .channel = {CH("power", "power", "W", WW_AVERAGE, 0.001, 1),
+			     CH("voltage", "voltage", "V", WW_AVERAGE, 0.001, 1),
+			     CH("current", "current", "A", WW_AVERAGE, 0.001, 0.001),
+			     CH("energy", "energy", "Wh", WW_COUNTER, 0.01, 1),
+			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 0.001, 0.01),
+			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 0.001, 1),
+			     CH("reactive_power", "reactive_power", "var", WW_AVERAGE, 0.001, 1),
+			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 0.001, 1)},
 		 .state_size = sizeof(struct tasmota)},
 	.init = tasmota_init,
 	.shape = tasmota_shape,
