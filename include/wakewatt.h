@@ -723,6 +723,7 @@ struct ww_loopback_result {
 	int64_t latency_ns;	 /**< latency timer in force; -1 none or unknown */
 	struct ww_transport
 		transport; /**< as the port was opened; lent until the handle is freed */
+	double resolution_s; /**< how well the true time of a byte is known, to each side, median */
 };
 
 /** @param port  as ww_recorder_add() takes it */
@@ -733,6 +734,8 @@ WW_API int ww_loopback_fd(const struct ww_loopback *l);
 WW_API int ww_loopback_dispatch(struct ww_loopback *l, struct ww_error *err);
 WW_API int ww_loopback_result(const struct ww_loopback *l, struct ww_loopback_result *out,
 			      struct ww_error *err);
+/** i-th note: what was found on the line, what is in the figures. NULL past the end. */
+WW_API const char *ww_loopback_note(const struct ww_loopback *l, size_t i);
 /**
  * Keep the result for later recordings on this adapter at this rate and latency timer:
  * their intervals then use it. @param path  receives the file's name (n bytes), may be NULL
