@@ -37,6 +37,7 @@ static bool read_uevent(const char *dir, struct ww_usb_dev *d)
 		if (sscanf(line, "HID_ID=%x:%x:%x", &bus, &vid, &pid) == 3) {
 			d->vid = (uint16_t)vid;
 			d->pid = (uint16_t)pid;
+			snprintf(d->ids, sizeof(d->ids), "%04x:%04x", d->vid, d->pid);
 			found = true;
 		} else if (strncmp(line, "HID_UNIQ=", 9) == 0) {
 			snprintf(d->serial, sizeof(d->serial), "%s", line + 9);
@@ -48,11 +49,12 @@ static bool read_uevent(const char *dir, struct ww_usb_dev *d)
 static void read_usb(const char *dir, struct ww_hid_dev *h)
 {
 	struct ww_usb_iface i;
+	char name[32];
 
 	h->poll_ns = 10 * WW_NS_PER_MS;
 	h->interface = -1;
-	if (!ww_usb_above(dir, h->usb.name, sizeof(h->usb.name), &h->interface) ||
-	    !ww_usb_dev_read(h->usb.name, &h->usb)) {
+	if (!ww_usb_above(dir, name, sizeof(name), &h->interface) ||
+	    !ww_usb_dev_read(name, &h->usb)) {
 		snprintf(h->usb.name, sizeof(h->usb.name), "-");
 		h->usb.dir[0] = '\0';
 		return;
@@ -75,9 +77,9 @@ static bool read_hid(const char *name, struct ww_hid_dev *h)
 	snprintf(h->name, sizeof(h->name), "%s", name);
 	snprintf(h->node, sizeof(h->node), "%.24s/dev/%s", ww_usb_root(), h->name);
 	snprintf(dir, sizeof(dir), "%.32s/sys/class/hidraw/%s/device", ww_usb_root(), h->name);
+	read_usb(dir, h);
 	if (!read_uevent(dir, &h->usb))
 		return false;
-	read_usb(dir, h);
 	ww_hid_desc(desc, slurp(dir, "report_descriptor", desc, sizeof(desc)), &h->reports);
 	return true;
 }

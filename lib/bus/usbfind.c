@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bus/usbfind.h"
 #include "bus/portimpl.h"
+#include "bus/usbask.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,6 +21,13 @@ static bool hex_of(const char *dir, const char *name, uint16_t *out)
 	return !*end;
 }
 
+static void forget(struct ww_usb_dev *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
 /* Ids only: cheap, and no lock of the kernel's is taken for them. */
 static bool read_ids(const char *name, struct ww_usb_dev *out)
 {
@@ -29,7 +37,11 @@ static bool read_ids(const char *name, struct ww_usb_dev *out)
 		return false;
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	snprintf(out->dir, sizeof(out->dir), "%s/sys/bus/usb/devices/%s", ww_usb_root(), out->name);
-	return hex_of(out->dir, "idVendor", &out->vid) && hex_of(out->dir, "idProduct", &out->pid);
+	out->fd = -1;
+	if (!hex_of(out->dir, "idVendor", &out->vid) || !hex_of(out->dir, "idProduct", &out->pid))
+		return false;
+	snprintf(out->ids, sizeof(out->ids), "%04x:%04x", out->vid, out->pid);
+	return true;
 }
 
 static bool read_rest(struct ww_usb_dev *d)
@@ -43,7 +55,7 @@ static bool read_rest(struct ww_usb_dev *d)
 	d->address = (uint8_t)address;
 	snprintf(d->node, sizeof(d->node), "%.24s/dev/bus/usb/%03u/%03u", ww_usb_root(), d->bus,
 		 d->address);
-	ww_sysfs_read(d->dir, "serial", d->serial, sizeof(d->serial));
+	d->fd = -1;
 	return true;
 }
 
@@ -99,23 +111,27 @@ bool ww_usb_same(const char *memory, const struct ww_usb_dev *d, bool *exact)
 	return strncmp(memory, ids, 9) == 0 && strcmp(serial + 1, d->serial) == 0;
 }
 
-/* 2: the very one; 1: could be; 0: is not. */
+/* 2: the very one; 1: could be; 0: is not; -EAGAIN: does not tell just now. */
 static int fits(const struct ww_usb_want *w, struct ww_usb_dev *d)
 {
-	bool remembered = w->memory && *w->memory, exact;
+	bool remembered = w->memory && *w->memory, exact = false;
+	int limit_ms = remembered ? WW_USB_ASK_MS : WW_USB_ASK_FIRST_MS;
+	bool same;
 
 	d->id = ww_usb_row(w, d);
-	if (!remembered && w->ids && !d->id)
+	if (remembered ? strncmp(w->memory, d->ids, 9) != 0 : w->ids && !d->id)
 		return 0;
 	if (!remembered && *w->at && strcmp(w->at, d->name) != 0)
 		return 0;
-	if (!read_rest(d) || (*w->serial && strcmp(w->serial, d->serial) != 0))
+	if (!read_rest(d))
 		return 0;
-	if (!remembered)
-		return 1;
-	if (!ww_usb_same(w->memory, d, &exact))
-		return 0;
-	return exact ? 2 : 1;
+	if (ww_usb_ask(d, limit_ms, w->open ? &d->fd : NULL, &d->code) < 0)
+		return -EAGAIN;
+	same = !remembered || ww_usb_same(w->memory, d, &exact);
+	if (same && (!*w->serial || strcmp(w->serial, d->serial) == 0))
+		return exact ? 2 : 1;
+	forget(d);
+	return 0;
 }
 
 static const char *what_of(const struct ww_usb_want *w)
@@ -133,49 +149,71 @@ static int none(const struct ww_usb_want *w, struct ww_error *err)
 		return ww_fail(err, -ENODEV, "%s: is not plugged in (%s)", w->who, w->memory);
 	if (*w->at && ww_usb_dev_read(w->at, &there))
 		return ww_fail(err, -ENODEV,
-			       "%s: what is plugged in there is %04x:%04x%s%s, and not the %s%s%s "
-			       "asked for",
-			       w->who, there.vid, there.pid, *there.serial ? " " : "", there.serial,
-			       what_of(w), *w->serial ? " with serial " : "", w->serial);
+			       "%s: what is plugged in there is %s, and not the %s%s%s asked for",
+			       w->who, there.ids, what_of(w), *w->serial ? " with serial " : "",
+			       w->serial);
 	return ww_fail(err, -ENODEV, "%s: no %s%s%s is plugged in%s%s; `pwrlog list` shows what is",
 		       w->who, what_of(w), *w->serial ? " with serial " : "", w->serial,
 		       *w->at ? " at " : "", w->at);
 }
 
-int ww_usb_find(const struct ww_usb_want *w, struct ww_usb_dev *out, struct ww_error *err)
+/* The best of those that fit: 2 the very one; *n of them, other: the name of another one. */
+static int look(const struct ww_usb_want *w, struct ww_usb_dev *out, int *n, char *other, size_t on)
 {
+	char path[WW_SYSFS_PATH];
 	struct ww_usb_dev d;
-	char path[PATH_MAX];
 	struct dirent *e;
-	char first[32] = "";
-	int best = 0, n = 0;
+	int best = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/sys/bus/usb/devices", ww_usb_root());
+	snprintf(path, sizeof(path), "%.32s/sys/bus/usb/devices", ww_usb_root());
 	dir = opendir(path);
 	while (dir && best < 2 && (e = readdir(dir))) {
 		int how = read_ids(e->d_name, &d) ? fits(w, &d) : 0;
 
-		if (!how)
-			continue;
-		n++;
-		if (how > best) {
-			snprintf(first, sizeof(first), "%s", out->name);
+		if (how < 0 && !best)
 			best = how;
-			*out = d;
+		if (how <= 0)
+			continue;
+		++*n;
+		if (how <= best) {
+			snprintf(other, on, "%s", d.name);
+			forget(&d);
+			continue;
 		}
-		if (strcmp(d.name, out->name) != 0)
-			snprintf(first, sizeof(first), "%s", d.name);
+		if (best > 0) {
+			snprintf(other, on, "%s", out->name);
+			forget(out);
+		}
+		best = how;
+		*out = d;
 	}
 	if (dir)
 		closedir(dir);
+	return best;
+}
+
+int ww_usb_find(const struct ww_usb_want *w, struct ww_usb_dev *out, struct ww_error *err)
+{
+	char other[32] = "";
+	int best, n = 0;
+
+	*out = (struct ww_usb_dev){.fd = -1};
+	best = look(w, out, &n, other, sizeof(other));
+	if (best < 0)
+		return ww_fail(err, -EAGAIN,
+			       "%s: the kernel is busy with it (just plugged in, being removed, or "
+			       "a driver that hangs): try again",
+			       w->who);
 	if (!n)
 		return none(w, err);
-	if (best < 2 && n > 1)
+	if (best < 2 && n > 1) {
+		forget(out);
 		return ww_fail(err, -ENOTUNIQ,
 			       "%s: %d devices %s are plugged in: choose one by serial= or by "
 			       "where it is (%s, %s); `pwrlog list` shows them",
-			       w->who, n, what_of(w), out->name, first);
+			       w->who, n, what_of(w), out->name, other);
+	}
 	return 0;
 }
 
@@ -200,6 +238,25 @@ bool ww_usb_above(const char *folder, char *name, size_t n, int *interface)
 	return snprintf(name, n, "%s", cut + 1) < (int)n;
 }
 
+/*
+ * By the names of its interfaces, "1-2:1.0": bConfigurationValue is told only when the device
+ * is not locked.
+ */
+unsigned ww_usb_config(const struct ww_usb_dev *d)
+{
+	size_t n = strlen(d->name);
+	unsigned config = 0;
+	struct dirent *e;
+	DIR *dir = opendir(d->dir);
+
+	while (dir && !config && (e = readdir(dir)))
+		if (strncmp(e->d_name, d->name, n) == 0 && e->d_name[n] == ':')
+			config = (unsigned)strtoul(e->d_name + n + 1, NULL, 10);
+	if (dir)
+		closedir(dir);
+	return config < 256 ? config : 0;
+}
+
 /* All configurations of all speeds fit; what is longer is no device's. */
 #define DESC_MAX 16384
 
@@ -207,14 +264,14 @@ bool ww_usb_interface(const struct ww_usb_dev *d, const struct ww_usb_pick *want
 		      struct ww_usb_iface *out)
 {
 	char path[WW_SYSFS_PATH + 16];
-	int64_t config = 0;
+	unsigned config = ww_usb_config(d);
 	uint8_t *desc;
 	size_t n = 0;
 	bool found;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/descriptors", d->dir);
-	if (!ww_sysfs_int(d->dir, "bConfigurationValue", &config) || config < 1 || config > 255)
+	if (!config)
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	desc = malloc(DESC_MAX);
@@ -227,7 +284,7 @@ bool ww_usb_interface(const struct ww_usb_dev *d, const struct ww_usb_pick *want
 	}
 	if (fd >= 0)
 		close(fd);
-	found = desc && ww_usb_desc_find(desc, n, (unsigned)config, want, out);
+	found = desc && ww_usb_desc_find(desc, n, config, want, out);
 	free(desc);
 	return found;
 }
@@ -247,10 +304,8 @@ int64_t ww_usb_poll_ns(const struct ww_usb_dev *d, const struct ww_usb_iface *i)
 void ww_usb_driver(const struct ww_usb_dev *d, unsigned interface, char *out, size_t n)
 {
 	char dir[WW_SYSFS_PATH + 64];
-	int64_t config = 1;
 
-	ww_sysfs_int(d->dir, "bConfigurationValue", &config);
-	snprintf(dir, sizeof(dir), "%s/%s:%lld.%u", d->dir, d->name, (long long)config, interface);
+	snprintf(dir, sizeof(dir), "%s/%s:%u.%u", d->dir, d->name, ww_usb_config(d), interface);
 	ww_sysfs_link(dir, "driver", out, n);
 }
 

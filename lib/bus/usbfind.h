@@ -19,9 +19,11 @@ struct ww_usb_dev {
 	char dir[WW_SYSFS_PATH];
 	char node[64]; /* "/dev/bus/usb/001/002" */
 	uint16_t vid, pid;
+	char ids[12]; /* "5fc9:0063" */
 	uint8_t bus, address;
 	char serial[96];
 	const struct ww_usb_id *id; /* row of the table; NULL: none was asked for */
+	int fd, code;		    /* if asked for: its node, or -1 and why */
 };
 
 /* What it is looked for by. */
@@ -33,15 +35,16 @@ struct ww_usb_want {
 	const char *at;		     /* "1-2.3"; "" anywhere */
 	const char *memory;	     /* that one and no other; NULL or "" none */
 	const char *what;	     /* "FTDI chip"; NULL: the name of the row, or "device" */
+	bool open;		     /* its node, into fd */
 };
 
 /*
- * -ENODEV: not there (yet). -ENOTUNIQ: more than one. A device that is remembered is found
- * by its serial number wherever it is plugged in; one without a serial number where it was,
- * else as the only one of its id.
+ * -ENODEV: not there (yet). -EAGAIN: it comes or goes just now. -ENOTUNIQ: more than one. A device
+ * that is remembered is found by its serial number wherever it is plugged in; one without a serial
+ * number where it was, else as the only one of its id.
  */
 int ww_usb_find(const struct ww_usb_want *w, struct ww_usb_dev *out, struct ww_error *err);
-/* The one of this name, for what the kernel made of it (a tty, a hidraw). */
+/* The one of this name, without its serial number. Waits for nothing. */
 bool ww_usb_dev_read(const char *name, struct ww_usb_dev *out);
 /* "1-2.3" and serial= as what is wanted. */
 void ww_usb_want(struct ww_usb_want *w, struct ww_port *p, const char *place,
@@ -62,6 +65,8 @@ bool ww_usb_interface(const struct ww_usb_dev *d, const struct ww_usb_pick *want
 		      struct ww_usb_iface *out);
 /* Longest time between two looks of the host at its IN endpoint. */
 int64_t ww_usb_poll_ns(const struct ww_usb_dev *d, const struct ww_usb_iface *i);
+/* Value of the configuration in force; 0: not configured. */
+unsigned ww_usb_config(const struct ww_usb_dev *d);
 /* Kernel's driver of an interface: "usbfs" where a program has it; "" none. */
 void ww_usb_driver(const struct ww_usb_dev *d, unsigned interface, char *out, size_t n);
 

@@ -66,7 +66,7 @@ struct ww_usb_handle {
 };
 
 /* *u is zeroed memory. Notes the device in the port's memory and settings. */
-int ww_usb_claim(struct ww_usb_handle *u, struct ww_port *p, const struct ww_usb_want *w,
+int ww_usb_claim(struct ww_usb_handle *u, struct ww_port *p, struct ww_usb_want *w,
 		 const struct ww_usb_pick *pick, struct ww_error *err);
 /* Gives the interface back to the kernel's driver. */
 void ww_usb_unclaim(struct ww_usb_handle *u);

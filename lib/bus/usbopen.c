@@ -7,7 +7,6 @@
 #include "bus/worker.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/usbdevice_fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -23,13 +22,11 @@
 static bool node_of(const struct ww_usb_dev *d, unsigned interface, char *out, size_t n)
 {
 	char dir[WW_SYSFS_PATH + 64];
-	int64_t config = 1;
 	struct dirent *e;
 	bool found = false;
 	DIR *list;
 
-	ww_sysfs_int(d->dir, "bConfigurationValue", &config);
-	snprintf(dir, sizeof(dir), "%s/%s:%lld.%u/usbmisc", d->dir, d->name, (long long)config,
+	snprintf(dir, sizeof(dir), "%s/%s:%u.%u/usbmisc", d->dir, d->name, ww_usb_config(d),
 		 interface);
 	list = opendir(dir);
 	while (list && !found && (e = readdir(list))) {
@@ -69,21 +66,17 @@ static int not_held(const struct ww_usb_handle *u, struct ww_port *p, const char
 
 /* -------------------------------------------------------------------- opening */
 
-static int open_node(struct ww_usb_handle *u, struct ww_port *p, struct ww_error *err)
+static int not_opened(const struct ww_usb_dev *d, struct ww_port *p, struct ww_error *err)
 {
-	u->fd = open(u->dev.node, O_RDWR | O_CLOEXEC);
-	if (u->fd >= 0)
-		return 0;
-	if (errno == EACCES || errno == EPERM)
+	if (d->code == -EACCES || d->code == -EPERM)
 		return ww_fail(err, -EACCES,
 			       "%s: permission denied for %s: install wakewatt's udev rules "
 			       "(60-wakewatt.rules), then plug it in again",
-			       p->place, u->dev.node);
-	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-		return ww_fail(err, -ENODEV, "%s: %s is not there (unplugged?)", p->place,
-			       u->dev.node);
-	return ww_fail(err, -errno, "%s: %s cannot be opened: %s", p->place, u->dev.node,
-		       strerror(errno));
+			       p->place, d->node);
+	if (d->code == -ENOENT || d->code == -ENODEV || d->code == -ENXIO)
+		return ww_fail(err, -ENODEV, "%s: %s is not there (unplugged?)", p->place, d->node);
+	return ww_fail(err, d->code, "%s: %s cannot be opened: %s", p->place, d->node,
+		       strerror(-d->code));
 }
 
 static int usb_failed(const struct ww_port *p, const char *what, int rc, struct ww_error *err)
@@ -126,17 +119,20 @@ static int take_interface(struct ww_usb_handle *u, struct ww_port *p, const char
 	return 0;
 }
 
-int ww_usb_claim(struct ww_usb_handle *u, struct ww_port *p, const struct ww_usb_want *w,
+int ww_usb_claim(struct ww_usb_handle *u, struct ww_port *p, struct ww_usb_want *w,
 		 const struct ww_usb_pick *pick, struct ww_error *err)
 {
 	struct ww_usb_pick one = *pick;
 	char driver[64];
 	int rc;
 
-	u->fd = -1;
+	w->open = true;
 	rc = ww_usb_find(w, &u->dev, err);
+	u->fd = u->dev.fd;
 	if (rc < 0)
 		return rc;
+	if (u->fd < 0)
+		return not_opened(&u->dev, p, err);
 	if (u->dev.id && u->dev.id->bus == w->bus && u->dev.id->interface >= 0) {
 		one = (struct ww_usb_pick){u->dev.id->interface, -1, -1, 0, 0};
 		one.ep_in = u->dev.id->ep_in;
@@ -151,8 +147,6 @@ int ww_usb_claim(struct ww_usb_handle *u, struct ww_port *p, const struct ww_usb
 			       p->place, u->dev.name, u->dev.vid, u->dev.pid);
 	ww_usb_driver(&u->dev, u->iface.number, driver, sizeof(driver));
 	rc = not_held(u, p, driver, err);
-	if (rc == 0)
-		rc = open_node(u, p, err);
 	if (rc == 0)
 		rc = take_interface(u, p, driver, err);
 	if (rc < 0)

@@ -54,6 +54,7 @@ struct tmc {
 	unsigned tries, checks, asks, empties;
 	size_t got;	 /* of the answer */
 	size_t left;	 /* of this part of it */
+	bool is_late;	 /* the timer has run out */
 	bool end;	 /* this part is the last */
 	int64_t from_ns; /* no byte of the answer is older */
 	uint8_t *answer, *frame;
@@ -75,6 +76,7 @@ static void clear(struct tmc *s)
 {
 	s->state = CLEARING;
 	s->checks = 0;
+	s->is_late = false;
 	ww_timer_set(s->timer, WW_TIME_MAX, 0);
 	class_request(s, INITIATE_CLEAR, 1);
 }
@@ -167,14 +169,12 @@ static void take_control(struct tmc *s)
 	}
 }
 
-static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
+/* The timer has run out. */
+static void late(struct tmc *s)
 {
-	struct tmc *s = ctx;
 	char why[80];
 
-	(void)late_ns;
-	if (!ww_port_alive(s->p))
-		return;
+	s->is_late = false;
 	if (s->state == CHECKING) {
 		class_request(s, CHECK_CLEAR_STATUS, 2);
 	} else if (s->state == DRAINING) {
@@ -182,8 +182,18 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 	} else if (s->state == ASKING || s->state == READING) {
 		snprintf(why, sizeof(why), "no answer in %lld ms",
 			 (long long)(s->limit_ns / WW_NS_PER_MS));
-		give_up(s, now_ns - s->limit_ns, why);
+		give_up(s, ww_loop_now(s->p->loop) - s->limit_ns, why);
 	}
+}
+
+static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
+{
+	struct tmc *s = ctx;
+
+	(void)now_ns;
+	(void)late_ns;
+	s->is_late = true;
+	ww_port_pump(s->p);
 }
 
 /* ------------------------------------------------------------------- messages */
@@ -338,6 +348,8 @@ static void tmc_pump(struct ww_port *p)
 
 	if (before != WW_TIME_MIN)
 		ww_port_empty(p, before);
+	if (s->is_late && ww_port_alive(p))
+		late(s);
 }
 
 static int tmc_message(struct ww_port *p, const uint8_t *data, size_t n, struct ww_error *err)

@@ -329,7 +329,8 @@ static void test_refusals(void **state)
 		    {"ftdi:", -4, -EIO, "cannot be opened"},
 		    {"ftdi:", -5, -EBUSY, "in use by another"},
 		    {"ftdi:1-2", 0, -ENODEV, "no FTDI chip is plugged in at 1-2"},
-		    {"ftdi:1-4?serial=OTHER", 0, -ENODEV, "there is 0403:6001 A7005IDU"},
+		    {"ftdi:1-4?serial=OTHER", 0, -ENODEV,
+		     "there is 0403:6001, and not the FTDI chip with serial OTHER"},
 		    {"ftdi:?baud=4000000", 0, -EIO, "baud rate: the chip refuses"},
 		    {"ftdi:?bits=6", 0, -EINVAL, "7 or 8"},
 		    {"ftdi:?pid=0x6015", 0, -ENODEV, "no FTDI chip"}};
