@@ -180,6 +180,8 @@ WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $(WRAP)))
 # A resolver that answers when the test wants it to.
 TESTLD_test_lookup := -Wl,--wrap=getaddrinfo,--wrap=getaddrinfo_a,--wrap=gai_error,--wrap=gai_cancel
+# Serial ports in a /sys and a /dev of the test.
+TESTLD_test_ttyback := -Wl,--wrap=open,--wrap=ww_tty_ident,--wrap=ww_tty_find_again
 
 $(B)/tests/emu/%: $(B)/obj/tests/emu/%.o $(EMU_LIB)
 	@mkdir -p $(@D)

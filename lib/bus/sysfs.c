@@ -191,13 +191,22 @@ bool ww_is_pty(dev_t rdev)
 	return major(rdev) >= 136 && major(rdev) <= 143;
 }
 
+void ww_tty_name(const char *path, char *out, size_t n)
+{
+	char real[PATH_MAX];
+	const char *last = strncmp(path, "/dev/tty", 8) == 0 ? strrchr(path, '/') : NULL;
+
+	if (!last && *path && realpath(path, real))
+		last = strrchr(real, '/');
+	snprintf(out, n, "%s", last ? last + 1 : "");
+}
+
 void ww_tty_info_path(const char *path, dev_t rdev, struct ww_tty_info *out)
 {
-	char real[PATH_MAX], link[64], name[64];
-	const char *last;
+	char link[64], name[256];
 
-	last = realpath(path, real) ? strrchr(real, '/') : NULL;
-	ww_tty_info_name(last ? last + 1 : path, out);
+	ww_tty_name(path, name, sizeof(name));
+	ww_tty_info_name(*name ? name : path, out);
 	if (ww_is_pty(rdev)) {
 		snprintf(out->transport, sizeof(out->transport), "pty");
 		return;

@@ -31,6 +31,8 @@ struct ww_tty_info {
 bool ww_usb_name(unsigned bus, const uint8_t *ports, int n, char *out, size_t size);
 /* Path of the serial port that the kernel has made of a USB interface; false: none. */
 bool ww_usb_tty(const char *usb_name, int interface, char *out, size_t n);
+/* The kernel's name of a path, "ttyUSB0" of "/dev/serial/by-id/..."; "" unknown. */
+void ww_tty_name(const char *path, char *out, size_t n);
 /* By name below /sys/class/tty. */
 void ww_tty_info_name(const char *name, struct ww_tty_info *out);
 /* By path and device number. */

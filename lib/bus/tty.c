@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Serial lines of the kernel: raw, locked, as prompt as the driver lets us. */
 #include "bus/baud.h"
+#include "bus/portcal.h"
 #include "bus/sysfs.h"
+#include "bus/ttychoose.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/serial.h>
 #include <linux/tty_flags.h>
 #include <stdio.h>
@@ -153,6 +156,7 @@ static int64_t set_latency_timer(struct ww_port *p)
 			ww_sysfs_int(device, "latency_timer", &now);
 		}
 	}
+	p->latency_ms = now;
 	ww_port_setting(p, "latency_timer=%lld(requested) latency_timer=%lld(in force)",
 			(long long)want, (long long)now);
 	return now;
@@ -209,6 +213,7 @@ static void set_model(struct ww_port *p)
 		tr->name = "uart";
 	if (strcmp(tr->name, "pty") == 0)
 		return;
+	ww_tty_adapter(&t->info, p->adapter, sizeof(p->adapter));
 	if (strcmp(tr->name, "uart") == 0)
 		tr->delay_max_ns = uart_delay(p);
 	else if (strcmp(tr->name, "ftdi_sio") == 0) /* the timer, a USB frame, the host */
@@ -217,6 +222,8 @@ static void set_model(struct ww_port *p)
 		tr->delay_max_ns = 2 * WW_NS_PER_MS;
 	else /* a chip whose own timer nobody tells */
 		tr->delay_max_ns = 20 * WW_NS_PER_MS;
+	ww_portcal_use(p, t->line.baud,
+		       strcmp(tr->name, "uart") != 0 && strcmp(tr->name, "ftdi_sio") != 0);
 	if (!t->info.bridge && strcmp(tr->name, "uart") != 0)
 		return;
 	if (vm)
@@ -267,6 +274,27 @@ static int tty_modem(struct ww_port *p, int set, int clear, struct ww_error *err
 	return 0;
 }
 
+static int tty_baud(struct ww_port *p, int64_t baud, struct ww_error *err)
+{
+	struct tty *t = p->impl;
+	struct ww_line line = t->line;
+	struct ww_termios *now = NULL;
+	int64_t got;
+	int rc;
+
+	line.baud = baud;
+	rc = ww_line_set(p->fd, p->place, &line, strcmp(p->transport.name, "pty") == 0, &now, &got,
+			 err);
+	/* What was found at first is what is put back. */
+	free(now);
+	if (rc < 0)
+		return rc;
+	t->line = line;
+	if (p->transport.char_ns)
+		p->transport.char_ns = ww_line_char_ns(&line);
+	return 0;
+}
+
 static void tty_reach(const struct ww_port *p, struct ww_port_reach *out)
 {
 	out->fd = p->fd;
@@ -314,11 +342,20 @@ static void tty_pump(struct ww_port *p)
 		ww_tty_lines_look(p, t->lines);
 }
 
+static int64_t tty_outq(const struct ww_port *p)
+{
+	int n = 0;
+
+	return ioctl(p->fd, TIOCOUTQ, &n) == 0 ? n : -1;
+}
+
 static const struct ww_port_ops tty_ops = {
+	.outq = tty_outq,
 	.pump = tty_pump,
 	.send = ww_port_fd_send,
 	.second = tty_second,
 	.modem = tty_modem,
+	.baud = tty_baud,
 	.reach = tty_reach,
 	.close = tty_close,
 };
@@ -333,10 +370,12 @@ static void purge(struct ww_port *p)
 	p->mute = false;
 }
 
-int ww_tty_open(struct ww_port *p, const char *path, struct ww_uri *options, int64_t baud,
+int ww_tty_open(struct ww_port *p, const char *asked, struct ww_uri *options, int64_t baud,
 		struct ww_error *err)
 {
 	struct tty *t = calloc(1, sizeof(*t));
+	struct ww_tty_ident id = {.vid = 0};
+	char path[PATH_MAX];
 	int64_t got = 0;
 	int rc;
 
@@ -347,7 +386,9 @@ int ww_tty_open(struct ww_port *p, const char *path, struct ww_uri *options, int
 	rc = ww_line_options(options, baud, &t->line, err);
 	if (rc < 0)
 		return rc;
-	rc = open_locked(p, path, options, err);
+	rc = ww_tty_choose(p, asked, options, path, sizeof(path), &id, err);
+	if (rc == 0)
+		rc = open_locked(p, path, options, err);
 	if (rc < 0)
 		return rc;
 	rc = ww_line_set(p->fd, path, &t->line, strcmp(p->transport.name, "pty") == 0, &t->saved,
@@ -373,5 +414,6 @@ int ww_tty_open(struct ww_port *p, const char *path, struct ww_uri *options, int
 		return ww_fail(err, -EIO, "%s: hung up by the other side", path);
 	t->counts = read_counts(p, &t->count);
 	t->count_ns = ww_loop_now(p->loop);
+	ww_tty_remember(p, asked, path, &id);
 	return 0;
 }

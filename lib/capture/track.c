@@ -328,6 +328,9 @@ static void on_retry(void *ctx, int64_t now, int64_t late)
 		return;
 	if (ww_track_open(t, &err) < 0) {
 		close_source(t);
+		/* Waiting helps against everything but this: somebody has to do something. */
+		if (err.code == -EREMCHG)
+			ww_recorder_warn(t->rec, err.text);
 		ww_timer_set(t->retry, now + RETRY_NS, 0);
 		return;
 	}

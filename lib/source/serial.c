@@ -181,10 +181,12 @@ static int open_serial(const struct ww_source_setup *setup, struct ww_uri *uri, 
 		       const char *known, struct ww_source **out, struct ww_error *err)
 {
 	struct serial *s = calloc(1, sizeof(*s));
-	struct ww_port_events ev = {.ctx = s,
-				    .bytes = on_bytes,
-				    .lost = on_lost,
-				    .trouble = on_trouble};
+	struct ww_port_setup ps = {
+		.loop = setup->loop,
+		.options = uri,
+		.baud = 115200,
+		.ev = {.ctx = s, .bytes = on_bytes, .lost = on_lost, .trouble = on_trouble},
+		.memory = setup->memory};
 	struct ww_str place = {0};
 	int rc;
 
@@ -199,8 +201,9 @@ static int open_serial(const struct ww_source_setup *setup, struct ww_uri *uri, 
 	}
 	ww_uri_get(uri, "role", "");
 	if (strstr(known, "cts") && find_wired(s, uri))
-		ev.modem = on_modem;
-	rc = ww_port_open(setup->loop, place.p, uri, 115200, &ev, &s->port, err);
+		ps.ev.modem = on_modem;
+	ps.place = place.p;
+	rc = ww_port_open_setup(&ps, &s->port, err);
 	if (rc < 0)
 		goto fail;
 	rc = ww_uri_check_used(uri, known, err);
