@@ -41,9 +41,9 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 		return rc;
 	c->console = f->in->console ? &f->console : NULL;
 	c->n = (uint32_t)r->cycles + 1;
-	c->off = (struct ww_edges){f->in->off.t, f->in->off.n};
-	c->woken = (struct ww_edges){f->in->woken.t, f->in->woken.n};
-	c->sleep = (struct ww_edges){f->in->sleep.t, f->in->sleep.n};
+	c->off = (struct ww_edges){f->in->off.e, f->in->off.n};
+	c->woken = (struct ww_edges){f->in->woken.e, f->in->woken.n};
+	c->sleep = (struct ww_edges){f->in->sleep.e, f->in->sleep.n};
 	c->gap = f->in->gap;
 	c->gaps = f->in->gaps;
 	c->live = c->trace_ends && ww_trace_state(f->t) == WW_TRACE_LIVE;
@@ -96,6 +96,12 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 	c->others_woken = f->others_woken;
 	for (i++; (m = ww_trace_mark(f->t, i)) != NULL; i++) {
 		if (is(m, WW_MARK_REQUEST)) {
+			c->to_ns = m->t.lo_ns;
+			c->trace_ends = false;
+			break;
+		}
+		/* What comes after a reset is no return, and after the end no machine. */
+		if (is(m, WW_MARK_DUT_RESET) || is(m, WW_MARK_DUT_OFF)) {
 			c->to_ns = m->t.lo_ns;
 			c->trace_ends = false;
 			break;

@@ -182,8 +182,13 @@ static inline struct ww_interval ww_window_t(const struct ww_window *w, size_t i
 
 /* ---------------------------------------------------------------- one cycle */
 
+struct ww_edge {
+	struct ww_interval t;
+	int level; /* after it */
+};
+
 struct ww_edges {
-	const struct ww_interval *t;
+	const struct ww_edge *e;
 	size_t n;
 };
 
@@ -220,6 +225,8 @@ struct ww_cycle_out {
 	bool text_no_hand; /* text but no hand-over message */
 	bool only_uart;
 	bool wake_line;	     /* the wake was seen on a line */
+	bool line_blinks;    /* which blinked while it slept */
+	bool line_odd;	     /* a line rose where it should fall: its polarity */
 	bool lost;	     /* bytes are missing where it matters */
 	unsigned bound_only; /* bit per latency: its start was not observed */
 	int64_t pause_ns;    /* plain stream: pause within what can have been buffered, 0 none */
@@ -239,6 +246,13 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 /* Its latencies, from its events and its result. */
 void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out);
 void ww_cycle_out_free(struct ww_cycle_out *o);
+
+/*
+ * Sleep and wake as lines saw them: the sleep from `from` on, a press from `last` on, both
+ * before `to`. None (lo > hi) where no line tells.
+ */
+void ww_cycle_lines(const struct ww_cycle_in *in, int64_t from, int64_t last, int64_t to,
+		    struct ww_interval *off, struct ww_interval *wake, struct ww_cycle_out *out);
 
 /* What lies between the last beat before and the first byte after: see resume_cycle.c. */
 struct ww_silence {

@@ -153,15 +153,6 @@ static int text_events(const struct ww_window *w, const struct ww_cycle_in *in,
 	return rc;
 }
 
-/* First edge from `from` on that does not surely lie behind `to`. */
-static struct ww_interval edge(struct ww_edges e, int64_t from, int64_t to)
-{
-	for (size_t i = 0; i < e.n; i++)
-		if (e.t[i].hi_ns >= from)
-			return e.t[i].lo_ns <= to ? e.t[i] : WW_INTERVAL_NONE;
-	return WW_INTERVAL_NONE;
-}
-
 static int64_t back_by(const struct ww_window *w, const struct ww_cycle_in *in,
 		       const struct ww_silence *si)
 {
@@ -179,13 +170,7 @@ static void wake_event(const struct ww_window *w, const struct ww_cycle_in *in,
 
 	if (si->kind == WW_SIL_NONE)
 		return;
-	off = edge(in->off, from, to);
-	t = edge(in->woken, last, to);
-	if (!seen(off))
-		off = edge(in->sleep, from, to);
-	/* A sleep indicator falls when the machine sleeps and rises when it wakes. */
-	if (!seen(t) && seen(edge(in->sleep, from, to)))
-		t = edge(in->sleep, edge(in->sleep, from, to).hi_ns + 1, to);
+	ww_cycle_lines(in, from, last, to, &off, &t, out);
 	out->wake_line = seen(t);
 	if (!seen(t) && seen(in->wake)) {
 		t = in->wake;

@@ -109,14 +109,27 @@ static int read_edges(struct ww_trace *t, uint32_t source, struct ww_edge_list *
 		return rc;
 	while ((rc = ww_cursor_next(c, &b, err)) > 0)
 		for (size_t i = 0; i < b.n; i++) {
-			rc = ww_grow(&list->t, &list->cap, list->n, sizeof(*list->t), err);
+			rc = ww_grow(&list->e, &list->cap, list->n, sizeof(*list->e), err);
 			if (rc < 0)
 				goto out;
-			list->t[list->n++] = (struct ww_interval){b.lo_ns[i], b.hi_ns[i]};
+			list->e[list->n++] = (struct ww_edge){{b.lo_ns[i], b.hi_ns[i]},
+							      b.codes && b.codes[0][i] == 1};
 		}
 out:
 	ww_cursor_close(c);
 	return rc;
+}
+
+/* The first line with a role is the one that tells, if it ever moved. */
+static int take_edges(struct ww_trace *t, const struct ww_source_info *s, struct ww_edge_list *list,
+		      struct ww_error *err)
+{
+	if (list->n) {
+		list->other = s->name;
+		return 0;
+	}
+	list->line = s->name;
+	return read_edges(t, s->id, list, err);
 }
 
 /* A line's role; in older traces only its URI tells: gpio:gpiochip0/17?role=wake. */
@@ -131,11 +144,11 @@ static int take_line(struct ww_trace *t, const struct ww_source_info *s, struct 
 		uri = (struct ww_uri){.options = 0}; /* an unreadable one tells none */
 	role = *s->role ? s->role : ww_uri_get(&uri, "role", "");
 	if (strcmp(role, "off") == 0)
-		rc = read_edges(t, s->id, &in->off, err);
+		rc = take_edges(t, s, &in->off, err);
 	else if (strcmp(role, "wake") == 0)
-		rc = read_edges(t, s->id, &in->woken, err);
+		rc = take_edges(t, s, &in->woken, err);
 	else if (strcmp(role, "sleep") == 0)
-		rc = read_edges(t, s->id, &in->sleep, err);
+		rc = take_edges(t, s, &in->sleep, err);
 	ww_uri_free(&uri);
 	return rc < 0 ? rc : 0;
 }
@@ -204,9 +217,9 @@ void ww_resume_input_free(struct ww_resume_input *in)
 	for (size_t i = 0; i < in->gaps; i++)
 		free((char *)in->gap[i].reason);
 	free(in->gap);
-	free(in->off.t);
-	free(in->woken.t);
-	free(in->sleep.t);
+	free(in->off.e);
+	free(in->woken.e);
+	free(in->sleep.e);
 	*in = (struct ww_resume_input){0};
 }
 

@@ -6,8 +6,9 @@
 #include "analysis/resume.h"
 
 struct ww_edge_list {
-	struct ww_interval *t;
+	struct ww_edge *e;
 	size_t n, cap;
+	const char *line, *other; /* source that they are of, and one that has the role too */
 };
 
 struct ww_resume_input {

@@ -215,6 +215,36 @@ static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_
 	return 0;
 }
 
+/* What the lines beside the heartbeat say, and do not. */
+static int note_lines(const struct ww_resume *r, const struct ww_resume_input *in,
+		      struct ww_notes *v, struct ww_error *err)
+{
+	const struct ww_edge_list *const lists[] = {&in->off, &in->woken, &in->sleep};
+	unsigned long long blinks = 0, odd = 0;
+
+	for (size_t i = 0; i < r->cycles; i++) {
+		blinks += r->cycle[i].line_blinks;
+		odd += r->cycle[i].line_odd;
+	}
+	for (size_t i = 0; i < WW_COUNTOF(lists); i++)
+		if (lists[i]->other)
+			NOTE("lines %s and %s have the same role: only %s is used", lists[i]->line,
+			     lists[i]->other, lists[i]->line);
+	if (blinks)
+		NOTE("%s blinked in %llu cycle%s while the machine slept: its sleep may have begun "
+		     "as much as a blink earlier than the first fall, and its wake may have come "
+		     "as much as a blink later than the last rise; off and wake are as wide",
+		     in->sleep.line, blinks, blinks == 1 ? "" : "s");
+	if (odd)
+		NOTE("in %llu cycle%s a line with role=off or role=sleep rose and did not fall "
+		     "while "
+		     "the machine fell asleep: level 1 is taken as awake; active_low=1 turns a "
+		     "line "
+		     "over",
+		     odd, odd == 1 ? "" : "s");
+	return 0;
+}
+
 static int note_line(const struct ww_resume *r, const struct ww_resume_input *in,
 		     struct ww_notes *v, struct ww_error *err)
 {
@@ -318,6 +348,8 @@ int ww_resume_notes(struct ww_trace *t, struct ww_resume *r, const struct ww_res
 		rc = note_steady(r, &r->notes, err);
 	if (rc >= 0)
 		rc = note_line(r, in, &r->notes, err);
+	if (rc >= 0)
+		rc = note_lines(r, in, &r->notes, err);
 	if (rc >= 0)
 		rc = note_clocks(t, r, &r->notes, err);
 	return rc;
