@@ -73,6 +73,8 @@ void ww_ask_good(struct ww_ask *a, struct ww_interval t, const struct ww_meter_o
 
 void ww_ask_bad(struct ww_ask *a, struct ww_interval t)
 {
+	if (a->phase == WW_ASK_IDLE || a->phase == WW_ASK_DEAD)
+		return;
 	a->bad++;
 	a->damaged = true;
 	drain(a, t.hi_ns);

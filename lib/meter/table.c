@@ -8,6 +8,7 @@ extern const struct ww_meter_ops ww_meter_tasmota, ww_meter_shelly, ww_meter_kas
 extern const struct ww_meter_ops ww_meter_wattsup, ww_meter_s0;
 extern const struct ww_meter_ops ww_meter_um24c, ww_meter_um25c, ww_meter_um34c, ww_meter_tc66c;
 extern const struct ww_meter_ops ww_meter_fnb48, ww_meter_fnb48s, ww_meter_fnb58, ww_meter_c1;
+extern const struct ww_meter_ops ww_meter_km003c;
 extern const struct ww_meter_ops ww_meter_hwmon;
 extern const struct ww_meter_ops ww_meter_battery;
 extern const struct ww_meter_ops ww_meter_rapl;
@@ -36,6 +37,7 @@ const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_fnb48s,
 	&ww_meter_fnb58,
 	&ww_meter_c1,
+	&ww_meter_km003c,
 	&ww_meter_hwmon,
 	&ww_meter_battery,
 	&ww_meter_rapl,

@@ -10,7 +10,7 @@
 
 struct meterlog {
 	const struct ww_meter_ops *m;
-	enum ww_bus bus; /* set by ml_open() to the first that the meter has */
+	enum ww_bus bus; /* set by ml_open() to the meter's usual one */
 	void *state;
 	size_t channels;
 	int64_t period_ns;
@@ -105,7 +105,11 @@ static inline struct ww_meter_out ml_out(struct meterlog *l)
 static inline enum ww_bus ml_first_bus(const struct ww_meter_ops *m)
 {
 	uint32_t mask = m->desc.buses ? m->desc.buses : (uint32_t)WW_BUS_STREAM;
+	const char *place = strchr(m->desc.example, ':');
 
+	/* Of a meter that is found by its id, the bus that serves it best. */
+	if (m->desc.usb && place && !place[1])
+		return (enum ww_bus)m->desc.usb->bus;
 	return (enum ww_bus)(mask & (~mask + 1));
 }
 

@@ -12,7 +12,8 @@
 static inline void must(bool ok, const char *what, const struct meterlog *l)
 {
 	if (!ok)
-		fail_msg("%s in:\n%.3000s", what, ml_text(l));
+		fail_msg("%s in:\n%.300s\n...\n%s", what, ml_text(l),
+			 strlen(ml_text(l)) > 700 ? ml_text(l) + strlen(ml_text(l)) - 700 : "");
 }
 
 #define HAS(l, s)    must(strstr(ml_text(l), s) != NULL, "missing '" s "'", l)
