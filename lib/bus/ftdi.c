@@ -196,10 +196,23 @@ static void ftdi_close(struct ww_port *p)
 	p->impl = NULL;
 }
 
+static int ftdi_baud(struct ww_port *p, int64_t baud, struct ww_error *err)
+{
+	struct ftdi *f = p->impl;
+
+	if (baud > INT_MAX || ftdi_set_baudrate(f->c, (int)baud) < 0)
+		return ww_fail(err, -EIO, "%s: %lld baud: %s", p->place, (long long)baud,
+			       ftdi_get_error_string(f->c));
+	f->line.baud = baud;
+	p->transport.char_ns = ww_line_char_ns(&f->line);
+	return 0;
+}
+
 static const struct ww_port_ops ftdi_ops = {
 	.pump = ftdi_pump,
 	.send = ftdi_send,
 	.modem = ftdi_modem,
+	.baud = ftdi_baud,
 	.reach = ftdi_reach,
 	.outq = ftdi_outq,
 	.close = ftdi_close,

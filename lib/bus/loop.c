@@ -26,6 +26,7 @@ struct ww_timer {
 };
 
 struct ww_loop {
+	void *shared;
 	struct ww_clock clock;
 	int epfd;
 	int tfd;
@@ -96,6 +97,11 @@ void ww_loop_free(struct ww_loop *l)
 int ww_loop_fd(const struct ww_loop *l)
 {
 	return l->epfd;
+}
+
+void **ww_loop_shared(struct ww_loop *l)
+{
+	return &l->shared;
 }
 
 int64_t ww_loop_now(const struct ww_loop *l)

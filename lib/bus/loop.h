@@ -32,6 +32,8 @@ void ww_loop_free(struct ww_loop *l);
 int ww_loop_fd(const struct ww_loop *l);
 int64_t ww_loop_now(const struct ww_loop *l);
 int ww_loop_anchor(const struct ww_loop *l, struct ww_anchor *out);
+/* A place for what sources on one loop share (source/shareline.h); NULL at first. */
+void **ww_loop_shared(struct ww_loop *l);
 /* Run what is ready. Never blocks. 0 or a negative errno of epoll itself. */
 int ww_loop_dispatch(struct ww_loop *l, struct ww_error *err);
 

@@ -416,6 +416,18 @@ const char *ww_port_listing(const struct ww_port *p, size_t *n)
 	return p->ops->listing ? p->ops->listing(p, n) : NULL;
 }
 
+int ww_port_baud(struct ww_port *p, int64_t baud, struct ww_error *err)
+{
+	int rc;
+
+	if (!p->ops->baud)
+		return ww_fail(err, -ENOTSUP, "%s: it has no speed to be set", p->place);
+	rc = p->ops->baud(p, baud, err);
+	if (rc >= 0)
+		ww_port_setting(p, "baud=%lld", (long long)baud);
+	return rc;
+}
+
 int ww_port_modem(struct ww_port *p, int set, int clear, struct ww_error *err)
 {
 	if (!ww_port_alive(p) || !p->ops->modem)

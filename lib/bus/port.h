@@ -116,6 +116,8 @@ struct ww_port_reach {
 };
 /* -ENOTSUP where there are none. */
 int ww_port_reach(const struct ww_port *p, struct ww_port_reach *out);
+/* Another speed from now on (a meter's is looked for); -ENOTSUP where there is none. */
+int ww_port_baud(struct ww_port *p, int64_t baud, struct ww_error *err);
 const struct ww_transport *ww_port_transport(const struct ww_port *p);
 /* Worst lateness of the 1 ms timer: max and 99th percentile, ns; -1 if none ran. */
 void ww_port_lateness(const struct ww_port *p, int64_t *max_ns, int64_t *p99_ns);

@@ -24,6 +24,8 @@ struct ww_port_ops {
 	int (*message)(struct ww_port *p, const uint8_t *data, size_t n, struct ww_error *err);
 	const char *(*listing)(const struct ww_port *p, size_t *n);
 	int (*modem)(struct ww_port *p, int set, int clear, struct ww_error *err);
+	/* Other speed of the line. May be NULL. */
+	int (*baud)(struct ww_port *p, int64_t baud, struct ww_error *err);
 	/* Bytes on their way to the line that have not left for the adapter. May be NULL. */
 	int64_t (*outq)(const struct ww_port *p);
 	void (*reach)(const struct ww_port *p, struct ww_port_reach *out);

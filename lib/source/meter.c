@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any meter of lib/meter on any port of lib/bus. */
 #include "source/meterport.h"
+#include "source/shareline.h"
 #include "source/source.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ struct meter_source {
 	struct ww_loop *loop;
 	struct ww_timer *timer;
 	struct ww_port *port;
+	struct ww_sharer share; /* of the port, with the other meters on its line */
 	char *uri;
 	char *model, *serial, *firmware;
 	enum ww_bus bus;
@@ -153,20 +155,6 @@ static void on_loss(void *ctx, struct ww_interval t, int64_t lost, const char *r
 	s->sink.gap(s->sink.ctx, t, lost, reason);
 }
 
-static int replace(char **where, const char *text)
-{
-	char *copy;
-
-	if (!text)
-		return 0;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	free(*where);
-	*where = copy;
-	return 0;
-}
-
 static void on_identity(void *ctx, const char *model, const char *serial, const char *firmware)
 {
 	struct meter_source *s = ctx;
@@ -174,8 +162,8 @@ static void on_identity(void *ctx, const char *model, const char *serial, const 
 	struct ww_meter_shape now;
 
 	hand_over(s);
-	if (replace(&s->model, model) < 0 || replace(&s->serial, serial) < 0 ||
-	    replace(&s->firmware, firmware) < 0) {
+	if (ww_meter_keep(&s->model, model) < 0 || ww_meter_keep(&s->serial, serial) < 0 ||
+	    ww_meter_keep(&s->firmware, firmware) < 0) {
 		ww_fail_nomem(&err);
 	} else {
 		now = ww_meter_shape(s->meter, s->state);
@@ -196,6 +184,16 @@ static void on_fail(void *ctx, int code, const char *text)
 	s->sink.warn(s->sink.ctx, s->why.text);
 }
 
+static int on_baud(void *ctx, int64_t baud)
+{
+	struct meter_source *s = ctx;
+	int64_t now = ww_loop_now(s->loop);
+	int rc = ww_share_baud(&s->share, s->port, baud);
+
+	turn(s, (struct ww_interval){now, now}, WW_TURN_BAUD, NULL, rc < 0);
+	return rc;
+}
+
 static struct ww_meter_out out_of(struct meter_source *s)
 {
 	return (struct ww_meter_out){.ctx = s,
@@ -205,13 +203,16 @@ static struct ww_meter_out out_of(struct meter_source *s)
 				     .event = on_event,
 				     .loss = on_loss,
 				     .identity = on_identity,
-				     .fail = on_fail};
+				     .fail = on_fail,
+				     .baud = on_baud};
 }
 
 /* After each turn of the meter's code. A failure is passed on last: the sink may close us. */
 static void turn_done(struct meter_source *s)
 {
 	hand_over(s);
+	if (s->why.code || !s->meter->busy || !s->meter->busy(s->state))
+		ww_share_release(&s->share);
 	if (!s->why.code) {
 		ww_timer_set(s->timer, s->meter->deadline(s->state), 0);
 		return;
@@ -286,7 +287,7 @@ static void begin(struct meter_source *s)
 /* The driver's time begins when somebody is there to answer. */
 static void try_begin(struct meter_source *s, int64_t now_ns)
 {
-	if (!ww_port_ready(s->port)) {
+	if (!s->meter->desc.reconnect && !ww_port_ready(s->port)) {
 		ww_timer_set(s->timer, now_ns + WAIT_NS, 0);
 		return;
 	}
@@ -306,6 +307,8 @@ static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 		try_begin(s, now_ns);
 		return;
 	}
+	if (!ww_share_take(&s->share))
+		return;
 	turn(s, (struct ww_interval){now_ns, now_ns}, WW_TURN_TICK, NULL, 0);
 	s->meter->tick(s->state, now_ns, &out);
 	turn_done(s);
@@ -324,6 +327,9 @@ static int port_of(struct meter_source *s, struct ww_uri *uri, struct ww_error *
 		.usb = s->meter->desc.usb,
 		.memory = s->memory};
 
+	s->share.timer = s->timer;
+	if (s->meter->busy && s->bus == WW_BUS_STREAM)
+		return ww_share_open(&s->share, &ps, &s->port, err);
 	return ww_port_open_setup(&ps, &s->port, err);
 }
 
@@ -349,7 +355,7 @@ static int meter_start(struct ww_source *base, struct ww_error *err)
 {
 	struct meter_source *s = (struct meter_source *)base;
 
-	if (!s->why.code && !ww_port_ready(s->port)) {
+	if (!s->why.code && !s->meter->desc.reconnect && !ww_port_ready(s->port)) {
 		try_begin(s, ww_loop_now(s->loop));
 		return 0;
 	}
@@ -373,6 +379,7 @@ static int64_t meter_stop(struct ww_source *base)
 	turn(s, (struct ww_interval){ww_loop_now(s->loop), ww_loop_now(s->loop)}, WW_TURN_STOP,
 	     NULL, 0);
 	s->meter->stop(s->state, &out);
+	ww_share_release(&s->share);
 	hand_over(s);
 	if (s->port)
 		ww_port_flush(s->port);
@@ -385,7 +392,7 @@ static void meter_close(struct ww_source *base)
 	struct meter_source *s = (struct meter_source *)base;
 
 	ww_timer_free(s->timer);
-	ww_port_close(s->port);
+	ww_share_close(&s->share, s->port);
 	free(s->model);
 	free(s->serial);
 	free(s->firmware);

@@ -94,3 +94,17 @@ int ww_meter_place(const struct ww_meter_desc *d, const struct ww_uri *uri, char
 	}
 	return by_name(d, uri, place, n, bus, err);
 }
+
+int ww_meter_keep(char **where, const char *text)
+{
+	char *copy;
+
+	if (!text)
+		return 0;
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	free(*where);
+	*where = copy;
+	return 0;
+}

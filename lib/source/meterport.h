@@ -29,4 +29,7 @@ static inline struct ww_interval ww_meter_in_order(struct ww_interval t, int64_t
 	return t;
 }
 
+/* Keep a copy of text; NULL: what is there stays. -ENOMEM. */
+int ww_meter_keep(char **where, const char *text);
+
 #endif
