@@ -718,7 +718,8 @@ struct ww_loopback_result {
 	/** From the end of the byte on the line to its stamp: what `lo` must allow for, s. */
 	double min_s, median_s, p99_s, max_s;
 	double width_s;		 /**< median width of the stated intervals */
-	double inside;		 /**< part of the bytes whose true time lies in its interval */
+	double inside;		 /**< part of the bytes whose true time lies in its interval;
+				      NaN: a line without a pace, where nobody knows that */
 	struct ww_quantity baud; /**< of the line, from a full stream of bytes */
 	int64_t latency_ns;	 /**< latency timer in force; -1 none or unknown */
 	struct ww_transport

@@ -55,7 +55,7 @@ static void delays(struct ww_loopback *l, double *v, double *w)
 	r->median_s = at(v, n, 0.5);
 	r->p99_s = at(v, n, 0.99);
 	r->max_s = v[n - 1];
-	r->inside = (double)in / (double)n;
+	r->inside = l->paced ? (double)in / (double)n : NAN;
 	for (size_t i = 0; i < n; i++)
 		w[i] = ((double)l->byte[i].said.hi_ns - (double)l->byte[i].said.lo_ns) / 1e9;
 	r->width_s = ww_median(w, n);

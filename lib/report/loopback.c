@@ -44,9 +44,13 @@ static void text(struct ww_str *s, const struct ww_loopback *l, const struct ww_
 	put_ms(s, "greatest", r->max_s, 0);
 	ww_str_add(s, "stated intervals: median width ");
 	ww_str_fixed(s, r->width_s * 1e3, 3);
-	ww_str_add(s, " ms, ");
-	ww_put_percent(s, r->inside);
-	ww_str_add(s, " hold the byte\n");
+	ww_str_add(s, " ms");
+	if (isfinite(r->inside)) {
+		ww_str_add(s, ", ");
+		ww_put_percent(s, r->inside);
+		ww_str_add(s, " hold their byte");
+	}
+	ww_str_add(s, "\n");
 	if (isfinite(r->baud.value)) {
 		ww_str_add(s, "rate ");
 		ww_put_quantity(s, r->baud, "baud", 0);
