@@ -41,7 +41,11 @@ struct ww_redo {
 	char *listing;
 	size_t listing_n;
 	struct ww_feed raw, turns;
-	uint8_t *buf;
+	struct ww_turn_record next; /* read ahead, if has_next */
+	bool has_next;
+	uint8_t *text; /* of the turn that was read last */
+	size_t text_cap;
+	uint8_t *buf; /* raw bytes of a turn */
 	size_t cap;
 	int64_t raw_ns;		/* expected time of the next raw row, at least */
 	uint64_t lost, unasked; /* raw bytes that are missing, or that have no turn */
@@ -73,6 +77,8 @@ void ww_redo_hand_over(struct ww_redo *r);
 void ww_redo_event(struct ww_redo *r, struct ww_interval t, int64_t lost, const char *kind,
 		   const char *text);
 struct ww_meter_out ww_redo_out(struct ww_redo *r);
+/* 1, 0: no more. */
+int ww_redo_next(struct ww_redo *r, struct ww_turn_record *out, struct ww_error *err);
 
 /* redecodefeed.c */
 int ww_feed_open(struct ww_trace *t, const struct ww_source_info *s, struct ww_feed *f,

@@ -156,6 +156,29 @@ static void on_fail(void *ctx, int code, const char *text)
 		ww_note(r->notes, "%s: its driver now gives it up: %s", r->info->name, text);
 }
 
+int ww_redo_next(struct ww_redo *r, struct ww_turn_record *out, struct ww_error *err)
+{
+	if (!r->has_next)
+		return ww_feed_turn(&r->turns, out, &r->text, &r->text_cap, err);
+	*out = r->next;
+	r->has_next = false;
+	return 1;
+}
+
+/* As the port answered then, which its driver goes by. */
+static int on_baud(void *ctx, int64_t baud)
+{
+	struct ww_redo *r = ctx;
+
+	(void)baud;
+	if (!r->turns_info || ww_redo_next(r, &r->next, NULL) <= 0)
+		return 0;
+	if (r->next.turn == WW_TURN_BAUD)
+		return r->next.n ? -ENOTSUP : 0;
+	r->has_next = true;
+	return 0;
+}
+
 struct ww_meter_out ww_redo_out(struct ww_redo *r)
 {
 	return (struct ww_meter_out){.ctx = r,
@@ -165,7 +188,8 @@ struct ww_meter_out ww_redo_out(struct ww_redo *r)
 				     .event = on_event,
 				     .loss = on_loss,
 				     .identity = on_identity,
-				     .fail = on_fail};
+				     .fail = on_fail,
+				     .baud = on_baud};
 }
 
 /* ------------------------------------------------------------------ its state */
@@ -222,7 +246,7 @@ int ww_redo_listing(struct ww_redo *r, size_t n, struct ww_error *err)
 	if (!copy)
 		return ww_fail_nomem(err);
 	if (n)
-		memcpy(copy, r->buf, n);
+		memcpy(copy, r->text, n);
 	copy[n] = '\0';
 	free(r->listing);
 	r->listing = copy;
@@ -236,7 +260,7 @@ static int look_ahead(struct ww_redo *r, struct ww_error *err)
 	struct ww_turn_record turn;
 	int rc = ww_feed_open(r->t, r->turns_info, &r->turns, err);
 
-	while (rc >= 0 && (rc = ww_feed_turn(&r->turns, &turn, &r->buf, &r->cap, err)) > 0) {
+	while (rc >= 0 && (rc = ww_redo_next(r, &turn, err)) > 0) {
 		if (turn.turn == WW_TURN_LOOK)
 			rc = ww_redo_listing(r, (size_t)turn.n, err);
 		if (turn.turn != WW_TURN_START)
@@ -333,6 +357,7 @@ void ww_redo_free(struct ww_redo *r)
 	free(r->state);
 	free(r->listing);
 	free(r->buf);
+	free(r->text);
 	free(r->codes);
 	free(r->model);
 	free(r->serial);

@@ -56,6 +56,7 @@ enum ww_turn {
 	WW_TURN_TICK = 'T',  /* tick() at t.hi_ns */
 	WW_TURN_FEED = 'F',  /* feed() of the next n raw bytes, which came in t */
 	WW_TURN_STOP = 'E',  /* stop() */
+	WW_TURN_BAUD = 'B',  /* within the turn before: out->baud(), n: 0 done, 1 refused */
 	WW_TURN_TROUBLE = 'P' /* no call: the port said something in between, n bytes of text */
 };
 

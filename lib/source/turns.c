@@ -30,7 +30,7 @@ size_t ww_turn_put(uint8_t out[WW_TURN_HEAD], int turn, struct ww_interval t, in
 static bool is_turn(int c)
 {
 	return c == WW_TURN_LOOK || c == WW_TURN_START || c == WW_TURN_TICK || c == WW_TURN_FEED ||
-	       c == WW_TURN_STOP || c == WW_TURN_TROUBLE;
+	       c == WW_TURN_STOP || c == WW_TURN_BAUD || c == WW_TURN_TROUBLE;
 }
 
 bool ww_turn_has_text(int turn)

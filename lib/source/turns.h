@@ -7,7 +7,8 @@
  *   zigzag varint  t.hi less the time of the row that the record is stored in
  *   varint         0: t.lo is open; else t.hi - t.lo + 1
  *   varint         START: asked interval of readings in ns; FEED: number of raw bytes;
- *                  LOOK, TROUBLE: number of bytes of text that follow; else 0
+ *                  BAUD: 0 done, 1 refused; LOOK, TROUBLE: number of bytes of text that follow;
+ * else 0
  */
 #ifndef WW_SOURCE_TURNS_H
 #define WW_SOURCE_TURNS_H
