@@ -338,6 +338,19 @@ static void tell(const char *path)
 	rename(part, path);
 }
 
+/* What was kept waiting is taken now. */
+static void go(void)
+{
+	struct urb *u;
+
+	nak = deaf = nonsense = false;
+	stalls = 0;
+	while ((u = usbip_first(&usb, model->usb.ep_out))) {
+		from_host(NULL, u);
+		usbip_finish(&usb, u, 0);
+	}
+}
+
 static int order(char *s)
 {
 	if (!strncmp(s, "plug", 4)) {
@@ -353,8 +366,7 @@ static int order(char *s)
 	} else if (!strcmp(s, "nonsense")) {
 		nonsense = true;
 	} else if (!strcmp(s, "go")) {
-		nak = deaf = nonsense = false;
-		stalls = 0;
+		go();
 	} else if (!strncmp(s, "stall ", 6)) {
 		stalls = (unsigned)atoi(s + 6);
 	} else if (!strncmp(s, "tell ", 5)) {
