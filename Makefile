@@ -183,6 +183,9 @@ TESTLD_test_lookup := -Wl,--wrap=getaddrinfo,--wrap=getaddrinfo_a,--wrap=gai_err
 # Serial ports in a /sys and a /dev of the test.
 TESTLD_test_ttyback := -Wl,--wrap=open,--wrap=ww_tty_ident,--wrap=ww_tty_find_again
 
+# The independent peer of our Modbus.
+TESTLD_test_modbus_peer := -lmodbus
+
 $(B)/tests/emu/%: $(B)/obj/tests/emu/%.o $(EMU_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK,$(CC) $(ALLC) -o $@ $< $(EMU_LIB) $(LDLIBS) -lutil -lm,$@)
