@@ -156,9 +156,12 @@ static int options(int argc, char **argv)
 		else
 			i++;
 	}
-	if (!e.place || (e.kind == HTTP) != (e.model->wire == EMU_HTTP)) {
+	if (!e.place || (e.kind == HTTP) != (e.model->wire == EMU_HTTP) ||
+	    (e.model->wire != EMU_HTTP && e.model->wire != EMU_STREAM)) {
 		fprintf(stderr, "wwemu: %s is served by %s\n", e.model->name,
-			e.model->wire == EMU_HTTP ? "--http" : "--pty, --tcp or --unix");
+			e.model->wire == EMU_HTTP     ? "--http"
+			: e.model->wire == EMU_STREAM ? "--pty, --tcp or --unix"
+						      : "a virtual machine, as a USB device");
 		return 2;
 	}
 	return 0;
