@@ -73,8 +73,9 @@ def libraries(programs):
     return found
 
 
-def make_image(target, init, modules, programs):
-    """programs: name in /bin -> path. modules: names, or paths of built ones."""
+def make_image(target, init, modules, programs, more=()):
+    """programs: name in /bin -> path. modules: names, or paths of built ones. more: further
+    files, name -> path."""
     data = {"init": init.encode()}
     order = [(os.path.basename(p).split(".ko")[0] + ".ko", p) for p in module_order(modules)]
     for name, path in order:
@@ -83,6 +84,7 @@ def make_image(target, init, modules, programs):
     files = {"bin/" + name: path for name, path in programs.items()}
     files["bin/busybox"] = need("busybox", "busybox-static")
     files.update(libraries(programs.values()))
+    files.update(more)
     for name, path in files.items():
         with open(path, "rb") as f:
             data[name] = f.read()
@@ -140,19 +142,22 @@ def gpio_sim_module():
 class Guest(lab.Dut):
     """Only its shell is a DUT's: start(), run(), check(), stop()."""
 
-    def __init__(self, folder, modules, programs, cpu="max"):
+    def __init__(self, folder, modules, programs, cpu="max", more=()):
         super().__init__(folder)
+        self.more = more
         self.cpu = cpu
         self.modules = modules
         self.programs = dict({p: os.path.join(BUILD, "bin", p) for p in PROGRAMS}, **programs)
 
-    def start(self, timeout=90):
+    def start(self, timeout=90, serials=()):
+        """serials: QEMU's chardevs of /dev/ttyS1 and so on."""
         release, kern = kernel()
         qemu = need("qemu-system-x86_64", "qemu-system-x86")
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
-        make_image(self.path("guest.cpio"), INIT, self.modules, self.programs)
+        make_image(self.path("guest.cpio"), INIT, self.modules, self.programs,
+                   self.more)
         self._spawn("qemu", [
             qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"),
             "-cpu", self.cpu, "-m", "384", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none",
@@ -160,7 +165,9 @@ class Guest(lab.Dut):
             "-initrd", self.path("guest.cpio"),
             "-append", "console=ttyS0,115200 quiet panic=-1",
             "-chardev", f"socket,id=con,path={self.path('console.sock')},server=on,wait=off",
-            "-serial", "chardev:con"])
+            "-serial", "chardev:con",
+            *(arg for i, s in enumerate(serials, 1)
+              for arg in ("-chardev", f"socket,id=s{i},{s}", "-serial", f"chardev:s{i}"))])
         self.wait_ready(timeout)
 
     def fetch(self, path):
