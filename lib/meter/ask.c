@@ -49,7 +49,7 @@ static void account(struct ww_ask *a, struct ww_interval t, const struct ww_mete
 	int64_t from = a->told ? a->told_ns : a->last.hi_ns, n;
 	const char *why = a->told ? "silent" : a->damaged ? "damaged" : "missing";
 
-	if (!a->has_last || ww_since(t.lo_ns, a->last.hi_ns) <= a->expect_ns * 3 / 2)
+	if (!a->has_last || ww_since(t.lo_ns, a->last.hi_ns) <= a->expect_ns * 7 / 4)
 		return;
 	n = ww_add_sat(ww_since(ww_iv_mid(t), ww_iv_mid(a->last)), a->expect_ns / 2);
 	n = n / a->expect_ns - 1 - a->told;

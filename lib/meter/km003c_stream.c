@@ -70,6 +70,12 @@ static void ask(struct ww_km_stream *s, int64_t now, const struct ww_meter_out *
 	order(s, now, p, n, out);
 }
 
+/* Between two looks into its queue. */
+static int64_t pace(const struct ww_km_stream *s)
+{
+	return s->rate == 3 ? SOON_NS : POLL_NS;
+}
+
 static void to_step(struct ww_km_stream *s, enum ww_km_step step, int64_t now,
 		    const struct ww_meter_out *out)
 {
@@ -78,9 +84,10 @@ static void to_step(struct ww_km_stream *s, enum ww_km_step step, int64_t now,
 	s->waiting = false;
 	if (step == WW_KM_RUN) {
 		s->fresh = true;
+		s->begun_ns = s->asked_ns;
 		s->seen_ns = now;
 		s->clock = (struct ww_devclock){.set = false};
-		s->deadline_ns = ww_add_sat(now, POLL_NS);
+		s->deadline_ns = ww_add_sat(now, pace(s));
 		return;
 	}
 	ask(s, now, out);
@@ -170,6 +177,7 @@ static void give(struct ww_km_stream *s, const struct ww_km_sample *q, struct ww
 	/* Its millisecond began then; it was taken before it arrived, and after the one before. */
 	t.hi_ns = ww_add_sat(t.hi_ns, TICK_NS);
 	t.hi_ns = t.hi_ns > arrived.hi_ns ? arrived.hi_ns : t.hi_ns;
+	t.lo_ns = t.lo_ns < s->begun_ns ? s->begun_ns : t.lo_ns;
 	if (s->has_last) {
 		t.lo_ns = t.lo_ns < s->t.lo_ns ? s->t.lo_ns : t.lo_ns;
 		t.hi_ns = t.hi_ns < s->t.hi_ns ? s->t.hi_ns : t.hi_ns;
@@ -269,11 +277,10 @@ static bool barren(const struct ww_km_stream *s, int64_t now)
 static void running(struct ww_km_stream *s, struct ww_interval t, const struct ww_km_msg *m,
 		    const struct ww_meter_out *out)
 {
-	int64_t soon = s->rate == 3 ? SOON_NS : POLL_NS;
 
 	s->waiting = false;
 	s->tries = 0;
-	s->deadline_ns = ww_add_sat(s->asked_ns, soon);
+	s->deadline_ns = ww_add_sat(s->asked_ns, pace(s));
 	if (m->type == WW_KM_REJECT) {
 		stuck(s, t.hi_ns,
 		      "the meter refuses to give its samples: use it without stream=", out);
@@ -384,6 +391,8 @@ static void unanswered(struct ww_km_stream *s, int64_t now, const struct ww_mete
 
 	s->waiting = false;
 	s->raw = 0;
+	if (ww_since(now, s->told ? s->told_ns : s->t.hi_ns) >= 2 * WW_NS_PER_S)
+		silence(s, now, out);
 	if (s->step == WW_KM_CEASE || s->step == WW_KM_WHO || s->step == WW_KM_NAME) {
 		next(s, now, out);
 		return;

@@ -31,7 +31,7 @@ struct ww_km_stream {
 	bool waiting;
 	unsigned tries;
 	size_t raw; /* bytes of memory that come next, without a header */
-	int64_t deadline_ns, asked_ns, sample_ns;
+	int64_t deadline_ns, asked_ns, sample_ns, begun_ns;
 	uint8_t hardware[12];
 	char heard[32]; /* first bytes that were no message, in hexadecimal */
 	char model[13], serial[8], firmware[13];
