@@ -12,6 +12,7 @@ extern const struct ww_meter_ops ww_meter_km003c;
 extern const struct ww_meter_ops ww_meter_hwmon;
 extern const struct ww_meter_ops ww_meter_battery;
 extern const struct ww_meter_ops ww_meter_rapl;
+extern const struct ww_meter_ops ww_meter_iio, ww_meter_ina226, ww_meter_ina219;
 
 /* One a line: many hands add to it. */
 /* clang-format off */
@@ -41,6 +42,9 @@ const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_hwmon,
 	&ww_meter_battery,
 	&ww_meter_rapl,
+	&ww_meter_iio,
+	&ww_meter_ina226,
+	&ww_meter_ina219,
 	NULL,
 };
 /* clang-format on */
