@@ -90,13 +90,14 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 
 	if (r->started)
 		return ww_fail(err, -EBUSY, "sources are added before the start");
-	if (r->tracks == WW_COUNTOF(r->track))
+	if (r->tracks == WW_COUNTOF(r->track) || r->next_index == WW_STORE_SOURCES)
 		return ww_fail(err, -E2BIG, "more than %zu sources", WW_COUNTOF(r->track));
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return ww_fail_nomem(err);
 	t->rec = r;
-	t->index = r->next_index;
+	/* Taken before the opening, in which sources within this one take theirs. */
+	t->index = r->next_index++;
 	t->raw.index = t->turns.index = WW_SOURCE_NONE;
 	t->out_from = WW_TIME_MIN;
 	t->uri = dup_or_null(uri, &bad);
@@ -108,7 +109,6 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 		ww_track_free(t);
 		return rc;
 	}
-	r->next_index++;
 	r->track[r->tracks++] = t;
 	return (int)r->tracks;
 }
@@ -263,11 +263,13 @@ int ww_recorder_put_meta(struct ww_recorder *r, const char *key, const char *val
 int ww_recorder_mark(struct ww_recorder *r, const struct ww_mark *m, struct ww_error *err)
 {
 	struct ww_interval t = m->t;
+	uint16_t index = WW_SOURCE_NONE;
 
 	if (t.lo_ns == 0)
 		t.lo_ns = t.hi_ns = ww_loop_now(r->loop);
-	if (ww_recorder_put_mark(r, m->source ? (uint16_t)(m->source - 1) : WW_SOURCE_NONE, t,
-				 m->cycle, m->kind, m->text ? m->text : "") < 0)
+	if (m->source && m->source <= r->tracks)
+		index = r->track[m->source - 1]->index;
+	if (ww_recorder_put_mark(r, index, t, m->cycle, m->kind, m->text ? m->text : "") < 0)
 		return ww_fail(err, -ENOBUFS, "mark '%s' lost: the queue is full", m->kind);
 	ww_store_nudge(&r->store);
 	return 0;
