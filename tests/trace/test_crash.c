@@ -3,6 +3,7 @@
  * What happens to a trace when its recorder is killed, its disk is full, its folder is
  * read-only, or a follower stops following.
  */
+#include "../part.h"
 #include "common.h"
 
 #include <sched.h>
@@ -14,6 +15,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+
+/* Seconds. */
+#define DAY (86400 / TEST_PART)
 
 #define KILLS 200
 
@@ -354,7 +358,7 @@ static void test_stalled_follower(void **state)
 	OK(ww_trace_open(path, &t, err));
 	OK(ww_cursor_open(t, 1, WW_TIME_MIN, WW_TIME_MAX, 0, &c, err));
 	assert_int_equal(ww_cursor_next(c, &b, NULL), 1);
-	for (int64_t i = 1; i < 86400; i++) {
+	for (int64_t i = 1; i < DAY; i++) {
 		int64_t hi = i * 1000000000 + (int64_t)(next_random(&seed) % 300000);
 		int64_t lo = hi - 1000000, code = 250 + (int64_t)(next_random(&seed) % 8);
 
@@ -367,7 +371,7 @@ static void test_stalled_follower(void **state)
 	assert_true(size_of(path) < 1 << 20);
 	/* It wakes up and has missed nothing. */
 	OK(ww_trace_refresh(t, err));
-	assert_int_equal(ww_trace_rows(t, 1, WW_TIME_MIN, WW_TIME_MAX, NULL), 86400);
+	assert_int_equal(ww_trace_rows(t, 1, WW_TIME_MIN, WW_TIME_MAX, NULL), DAY);
 	ww_cursor_close(c);
 	ww_trace_close(t);
 	OK(ww_writer_close(w, err));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stream forms say what the file says, however they arrive, and say when they broke. */
+#include "../part.h"
 #include "common.h"
 
 #include <poll.h>
@@ -136,7 +137,7 @@ static void test_every_split(void **state)
 
 	(void)state;
 	for (int form = 0; form < 2; form++)
-		for (size_t cut = 8; cut < stream_n[form]; cut++) {
+		for (size_t cut = 8; cut < stream_n[form]; cut += TEST_PART) {
 			int fd = pipe_to_stdin();
 			struct ww_trace *t;
 
@@ -162,7 +163,7 @@ static void test_cut(void **state)
 {
 	(void)state;
 	for (int form = 0; form < 2; form++)
-		for (size_t n = 200; n + 5 < stream_n[form]; n += 37) {
+		for (size_t n = 200; n + 5 < stream_n[form]; n += 37 * TEST_PART) {
 			int fd = pipe_to_stdin();
 			struct ww_trace *t;
 
@@ -181,7 +182,7 @@ static void test_damage(void **state)
 {
 	(void)state;
 	for (int form = 0; form < 2; form++)
-		for (size_t i = 8; i < stream_n[form]; i += form ? 3 : 7) {
+		for (size_t i = 8; i < stream_n[form]; i += (form ? 3 : 7) * TEST_PART) {
 			struct ww_error why = {0};
 			struct ww_trace *t;
 			int fd = pipe_to_stdin(), rc = 0;
