@@ -7,14 +7,14 @@
 #define PART_H
 
 #if defined(__SANITIZE_ADDRESS__)
-#define TEST_PART 5
+#define TEST_PART 5u
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define TEST_PART 5
+#define TEST_PART 5u
 #endif
 #endif
 #ifndef TEST_PART
-#define TEST_PART 1
+#define TEST_PART 1u
 #endif
 
 #endif

@@ -182,7 +182,7 @@ static void test_damage(void **state)
 {
 	(void)state;
 	for (int form = 0; form < 2; form++)
-		for (size_t i = 8; i < stream_n[form]; i += (form ? 3 : 7) * TEST_PART) {
+		for (size_t i = 8; i < stream_n[form]; i += (form ? 3u : 7u) * TEST_PART) {
 			struct ww_error why = {0};
 			struct ww_trace *t;
 			int fd = pipe_to_stdin(), rc = 0;
