@@ -397,6 +397,7 @@ static void fnb_stop(void *state, const struct ww_meter_out *out)
 			 .example = n ":",                                                         \
 			 .proven = false,                                                          \
 			 .buses = WW_BUS_HID,                                                      \
+			 .notes = computed,                                                        \
 			 .usb = ids,                                                               \
 			 .period_ns = SAMPLE_NS,                                                   \
 			 .window_ns = REPORT_NS,                                                   \
@@ -417,6 +418,10 @@ static void fnb_stop(void *state, const struct ww_meter_out *out)
 		.init = how##_init, .shape = fnb_shape, .start = fnb_start, .feed = fnb_feed,      \
 		.deadline = fnb_deadline, .tick = fnb_tick, .stop = fnb_stop,                      \
 	}
+
+static const char computed[] =
+	"power is computed, volts times amperes of each sample; three of four samples lie "
+	"between measured ones";
 
 #define ID(v, p, text)                                                                             \
 	{                                                                                          \

@@ -362,6 +362,7 @@ const struct ww_meter_ops ww_meter_km003c = {
 		 .example = "km003c:",
 		 .proven = false,
 		 .buses = WW_BUS_USB | WW_BUS_HID | WW_BUS_STREAM,
+		 .notes = "power is computed, volts times amperes of each sample",
 		 .usb = ids,
 		 .baud = 115200,
 		 .period_ns = USUAL_NS,

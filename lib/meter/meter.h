@@ -61,6 +61,7 @@ struct ww_meter_desc {
 	bool proven;		     /* has met the real device */
 	uint32_t buses;		     /* mask of enum ww_bus; 0: WW_BUS_STREAM */
 	bool left_out;		     /* a library that it needs was left out of this build */
+	const char *notes; /* of its values, for the reader of a trace; NULL none */
 	const char *needs;	     /* that library: "nettle"; NULL none */
 	const struct ww_usb_id *usb; /* ids it is known by, ends with vid 0; NULL none */
 	/*

@@ -58,6 +58,7 @@ static int describe(struct meter_source *s, struct ww_error *err)
 {
 	struct ww_channel_info channel[WW_METER_CHANNELS];
 	const struct ww_meter_desc *d = &s->meter->desc;
+	char notes[256];
 	struct ww_source_info info = {
 		.kind = WW_METER,
 		.name = "",
@@ -66,7 +67,7 @@ static int describe(struct meter_source *s, struct ww_error *err)
 		.model = s->model ? s->model : "",
 		.serial = s->serial ? s->serial : "",
 		.firmware = s->firmware ? s->firmware : "",
-		.notes = d->proven ? "" : "this driver has never met the real device",
+		.notes = notes,
 		.period_ns = s->shape.period_ns,
 		.window_ns = s->shape.window_ns,
 		.delay_min_ns = s->shape.delay_min_ns,
@@ -78,6 +79,9 @@ static int describe(struct meter_source *s, struct ww_error *err)
 	else
 		info.transport = (struct ww_transport){.name = "tcp", .settings = ""};
 
+	snprintf(notes, sizeof(notes), "%s%s%s",
+		 d->proven ? "" : "this driver has never met the real device",
+		 d->notes && !d->proven ? "; " : "", d->notes ? d->notes : "");
 	for (size_t i = 0; i < s->shape.channels; i++)
 		ww_meter_channel(s->meter, s->state, i, &channel[i]);
 	return s->sink.describe(s->sink.ctx, &info, channel, s->shape.channels, err);
