@@ -37,6 +37,8 @@ struct meterbench {
 	uint8_t *to_meter; /* sent by the driver in this turn */
 	size_t to_meter_n[64], to_meters;
 	size_t to_meter_bytes;
+	size_t cut; /* a stream arrives in pieces of so many bytes; 0: as it was sent */
+	bool quiet; /* readings are not kept as text */
 };
 
 static void mb_emit(void *ctx, int64_t at, const void *p, size_t n)
@@ -73,7 +75,10 @@ static void mb_reading(void *ctx, struct ww_interval t, const int64_t *codes)
 {
 	struct meterbench *b = ctx;
 
-	ml_reading(ctx, t, codes);
+	if (b->quiet)
+		b->log.given++;
+	else
+		ml_reading(ctx, t, codes);
 	if (b->rows == MB_ROWS)
 		return;
 	b->row[b->rows].t = t;
@@ -164,8 +169,11 @@ static void mb_arrive(struct meterbench *b)
 	/* A host that looks each millisecond has just seen nothing. */
 	if (b->log.now_ns - b->empty_ns > WW_NS_PER_MS)
 		b->empty_ns = b->log.now_ns - WW_NS_PER_MS;
-	b->log.m->feed(b->log.state, (struct ww_interval){b->empty_ns, b->log.now_ns}, m.p, m.n,
-		       &out);
+	for (size_t at = 0, k; at < m.n; at += k) {
+		k = b->cut && m.n - at > b->cut ? b->cut : m.n - at;
+		b->log.m->feed(b->log.state, (struct ww_interval){b->empty_ns, b->log.now_ns},
+			       m.p + at, k, &out);
+	}
 	b->empty_ns = b->log.now_ns;
 	free(m.p);
 	mb_deliver(b);
@@ -176,6 +184,8 @@ static inline void mb_until(struct meterbench *b, int64_t t_ns)
 {
 	struct ww_meter_out out = mb_out(b);
 	const struct emu_out eo = {.ctx = b, .send = mb_emit};
+	int64_t was = b->log.now_ns;
+	unsigned still = 0;
 
 	for (;;) {
 		int64_t d = b->log.m->deadline(b->log.state);
@@ -194,6 +204,10 @@ static inline void mb_until(struct meterbench *b, int64_t t_ns)
 		} else {
 			break;
 		}
+		still = b->log.now_ns == was ? still + 1 : 0;
+		was = b->log.now_ns;
+		if (still > 20000)
+			fail_msg("%s: deadlines that do not move on", b->model->name);
 		/* A host that looks each millisecond, as ports do. */
 		if (b->log.now_ns - b->empty_ns > WW_NS_PER_MS)
 			b->empty_ns = b->log.now_ns - WW_NS_PER_MS;
