@@ -148,8 +148,11 @@ class Dut:
         return os.path.join(self.folder, name)
 
     def start(self, late_thaw=False, beat="--mode drain --format stamped", baud=115200,
-              append="", timeout=90):
-        """Boot, and start the heartbeat unless beat is None."""
+              append="", timeout=90, listen=None):
+        """Boot, and start the heartbeat unless beat is None.
+
+        listen: the wire ends at this UNIX socket and not at a pseudo-terminal.
+        """
         qemu = need("qemu-system-x86_64", "qemu-system-x86")
         release, kern = kernel()
         initrd = image(late_thaw)
@@ -174,8 +177,9 @@ class Dut:
             "-msg", "timestamp=on", "-trace", "enable=serial_write",
             "-D", self.path("uart.log")]
         self._spawn("qemu", command, theirs.fileno())
-        self._spawn("relay", [relay, "--fd", str(ours.fileno()), "--pty", self.wire,
-                              "--baud", str(baud), "--log", self.path("wire.log")], ours.fileno())
+        end = ("--listen", listen) if listen else ("--pty", self.wire)
+        self._spawn("relay", [relay, "--fd", str(ours.fileno()), *end, "--baud", str(baud),
+                              "--log", self.path("wire.log")], ours.fileno())
         ours.close()
         theirs.close()
         self._spawn("follow", [sys.executable, os.path.join(HERE, "dut"), "--dir", self.folder,
