@@ -224,8 +224,9 @@ class GpioWake(unittest.TestCase):
             self.assertLess(e["t_lo_ns"], w + hi)
             resume = c["latency_ms"]["resume_to_user"]
             self.assertGreater(resume[1], 0)
-            print(f"# cycle {c['n']}: the machine woke {(w + (lo + hi) / 2 - e['t_lo_ns']) / 1e6:.1f}"
-                  f" ms after the edge; resume_to_user {resume[0]:.1f} to {resume[1]:.1f} ms")
+            took = (w + (lo + hi) / 2 - e["t_lo_ns"]) / 1e6
+            print(f"# cycle {c['n']}: the machine woke {took:.1f} ms after the edge; "
+                  f"resume_to_user {resume[0]:.1f} to {resume[1]:.1f} ms")
 
     def test_killed_in_mid_press(self):
         rises = [e[1] for e in self.of("PWRBTN") if e[2] == 1][CYCLES:]
