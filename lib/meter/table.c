@@ -13,6 +13,7 @@ extern const struct ww_meter_ops ww_meter_hwmon;
 extern const struct ww_meter_ops ww_meter_battery;
 extern const struct ww_meter_ops ww_meter_rapl;
 extern const struct ww_meter_ops ww_meter_iio, ww_meter_ina226, ww_meter_ina219;
+extern const struct ww_meter_ops ww_meter_ppk2;
 
 /* One a line: many hands add to it. */
 /* clang-format off */
@@ -45,6 +46,7 @@ const struct ww_meter_ops *const ww_meters[] = {
 	&ww_meter_iio,
 	&ww_meter_ina226,
 	&ww_meter_ina219,
+	&ww_meter_ppk2,
 	NULL,
 };
 /* clang-format on */

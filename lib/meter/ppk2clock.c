@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* When each sample of a PPK2 was made: it tells no time, only how many there were. */
+#include "meter/ppk2.h"
+
+#define PPM	   100		      /* that its quartz and ours may differ */
+#define WAIT_NS	   (5 * WW_NS_PER_MS) /* its queue and the frame of USB, as far as known */
+#define TOLD_NS	   (20 * WW_NS_PER_MS)
+#define GAP_NS	   (300 * WW_NS_PER_MS) /* no queue holds that */
+#define STEP_NS	   (50 * WW_NS_PER_US)
+#define TURN_NS	   (64 * WW_PPK2_T_NS) /* of its counter */
+#define SUSPECT_NS (TURN_NS * 5 / 8)
+#define WINDOW	   100000 /* samples in which at least one comes without delay */
+
+void ww_ppk2_clock_init(struct ww_ppk2_clock *c)
+{
+	*c = (struct ww_ppk2_clock){.wait_ns = WAIT_NS,
+				    .last_lo = WW_TIME_MIN,
+				    .last_hi = WW_TIME_MIN};
+}
+
+static int64_t at(uint64_t index)
+{
+	return (int64_t)index * WW_PPK2_T_NS;
+}
+
+/* Bounds that are used follow those that hold, in steps. */
+static void follow(struct ww_ppk2_clock *c)
+{
+	if (c->zu > c->used_u || c->zu < c->used_u - 3 * STEP_NS)
+		c->used_u = c->zu + STEP_NS;
+	if (c->zl < c->used_l || c->zl > c->used_l + 3 * STEP_NS)
+		c->used_l = c->zl - STEP_NS;
+}
+
+/*
+ * Each window has samples that came at once. Where those of two windows in a row come
+ * later by a turn of the counter than before, a turn's samples are missing: what merely
+ * delays them does not last.
+ */
+static uint64_t vanished(struct ww_ppk2_clock *c, int64_t u)
+{
+	int64_t rise, both;
+	uint64_t turns;
+
+	if (u < c->window_min)
+		c->window_min = u;
+	if (c->next < c->window_end)
+		return 0;
+	rise = c->has_base ? c->window_min - c->base : 0;
+	both = rise < c->rise ? rise : c->rise;
+	turns = both > SUSPECT_NS ? (uint64_t)((both + TURN_NS / 2) / TURN_NS) : 0;
+	if (rise <= SUSPECT_NS)
+		c->base = c->window_min;
+	c->has_base = true;
+	c->rise = rise - (int64_t)turns * TURN_NS;
+	c->window_end = c->next + WINDOW;
+	c->window_min = WW_TIME_MAX;
+	return 64 * turns;
+}
+
+uint64_t ww_ppk2_clock_read(struct ww_ppk2_clock *c, struct ww_interval t, size_t n,
+			    const char **why)
+{
+	int64_t u, l, give = (int64_t)n * WW_PPK2_T_NS / 1000000 * PPM;
+	uint64_t lost = 0;
+
+	if (!n)
+		return 0;
+	u = t.hi_ns - at(c->next + n - 1);
+	l = t.lo_ns == WW_TIME_MIN ? u - c->wait_ns - WW_NS_PER_S
+				   : t.lo_ns - c->wait_ns - at(c->next);
+	if (!c->any) {
+		c->any = true;
+		c->zu = c->used_u = u;
+		c->zl = c->used_l = l < u ? l : u - c->wait_ns;
+		c->window_end = c->next + WINDOW;
+		c->window_min = WW_TIME_MAX;
+	}
+	/* Nothing was there for longer than a queue can explain: lost on the way, or we slept. */
+	if (l - c->zu > GAP_NS) {
+		lost = (uint64_t)((l - c->zu + TURN_NS / 2) / TURN_NS) * 64;
+		*why = "nothing came for longer than its queue holds";
+		ww_ppk2_clock_skip(c, lost);
+		u -= at(lost);
+		l -= at(lost);
+	}
+	c->zu = u < c->zu + give ? u : c->zu + give;
+	c->zl = l > c->zl - give ? l : c->zl - give;
+	if (c->zl > c->zu) {
+		/* They had waited longer than was thought. */
+		c->wait_ns += c->zl - c->zu;
+		c->zl = c->zu - (c->zl - c->zu) - WAIT_NS;
+	}
+	if (!lost) {
+		lost = vanished(c, u);
+		*why = "vanished in the seconds before, by the time";
+		ww_ppk2_clock_skip(c, lost);
+	}
+	follow(c);
+	return lost;
+}
+
+void ww_ppk2_clock_skip(struct ww_ppk2_clock *c, uint64_t lost)
+{
+	c->next += lost;
+	c->window_end += lost;
+}
+
+int64_t ww_ppk2_clock_due(const struct ww_ppk2_clock *c)
+{
+	int64_t lo = c->used_l + at(c->next);
+
+	return lo > c->last_hi ? lo : c->last_hi;
+}
+
+struct ww_interval ww_ppk2_clock_next(struct ww_ppk2_clock *c)
+{
+	int64_t lo = c->used_l + at(c->next), hi = c->used_u + at(c->next);
+
+	c->next++;
+	if (lo > c->last_lo)
+		c->last_lo = lo;
+	if (hi > c->last_hi)
+		c->last_hi = hi;
+	return (struct ww_interval){c->last_lo, c->last_hi};
+}
