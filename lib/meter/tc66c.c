@@ -20,8 +20,8 @@
 #define REPLY_NS   WW_NS_PER_S
 #define QUIET_NS   (100 * WW_NS_PER_MS)
 #define STILL_NS   (10 * WW_NS_PER_S)
-/* V and I are renewed in turn, each each second answer: what is told is so old at most. */
-#define WINDOW_NS (450 * WW_NS_PER_MS)
+/* V and I are renewed in turn, each about every 0.4 s: what is told is no older. */
+#define WINDOW_NS (500 * WW_NS_PER_MS)
 
 enum { POWER, VOLTAGE, CURRENT, ENERGY, CHARGE, TEMPERATURE, DP, DM, USUAL };
 enum { ENERGY1 = USUAL, CHARGE1, ALL };
