@@ -12,6 +12,7 @@
 
 #include "bus/ftdi.h"
 #include "bus/ftdifind.h"
+#include "bus/usbinit.h"
 #include "bus/usbloop.h"
 
 #include <ftdi.h>
@@ -317,7 +318,7 @@ int ww_ftdi_open(struct ww_port *p, const char *place, struct ww_uri *options, i
 	rc = ww_ftdi_find(p, place, options, &f->dev, &interface, err);
 	if (rc < 0)
 		return rc;
-	f->c = ftdi_new();
+	f->c = ww_ftdi_new();
 	if (!f->c)
 		return ww_fail(err, -EIO, "%s: libusb cannot be used here (no USB?)", p->place);
 	f->c->module_detach_mode = AUTO_DETACH_REATACH_SIO_MODULE;

@@ -12,6 +12,7 @@
 
 #ifdef WW_WITH_FTDI
 
+#include "bus/usbinit.h"
 #include "bus/usbloop.h"
 
 #include <fcntl.h>
@@ -142,7 +143,7 @@ static int find(struct ww_port *p, struct ww_uri *u, const char *place, struct w
 static int open_device(struct ww_port *p, struct ftdipin *f, const struct ww_usb_dev *dev,
 		       struct ww_error *err)
 {
-	int rc = libusb_init(&f->loop.c);
+	int rc = ww_usb_init(&f->loop.c);
 
 	if (rc < 0) {
 		f->loop.c = NULL;

@@ -4,6 +4,7 @@
 
 #ifdef WW_WITH_USB
 
+#include "bus/usbinit.h"
 #include "bus/worker.h"
 
 #include <dirent.h>
@@ -85,22 +86,10 @@ static int usb_failed(const struct ww_port *p, const char *what, int rc, struct 
 		       what, libusb_strerror(rc));
 }
 
-static int init_libusb(libusb_context **c)
-{
-#if LIBUSB_API_VERSION >= 0x0100010A
-	/* The device is known already: no thread, and no look at all the others. */
-	const struct libusb_init_option o = {.option = LIBUSB_OPTION_NO_DEVICE_DISCOVERY};
-
-	return libusb_init_context(c, &o, 1);
-#else
-	return libusb_init(c);
-#endif
-}
-
 static int take_interface(struct ww_usb_handle *u, struct ww_port *p, const char *driver,
 			  struct ww_error *err)
 {
-	int number = u->iface.number, rc = init_libusb(&u->c);
+	int number = u->iface.number, rc = ww_usb_init_known(&u->c);
 
 	if (rc < 0)
 		return usb_failed(p, "libusb cannot be used here", rc, err);
