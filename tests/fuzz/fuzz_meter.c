@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every meter's driver on any bytes at any times. Input: the meter's number, then
- * chunks: length (7 bits; the 8th: time passes first), bytes. What must hold: no
- * undefined behaviour, deadlines that move on, readings whose times never fall.
+ * Every meter's driver on any bytes at any times. Input: the meter's name and a line
+ * feed (or a byte, its number), then chunks: length (7 bits; the 8th: time passes
+ * first; 127: the length is in the next two bytes, the lower one first), bytes. The first
+ * chunk for a meter of files is what its folder holds. On each bus that the meter has. What
+ * must hold: no undefined behaviour, deadlines that move on, readings whose times never
+ * fall, nothing after a failure.
  */
 #include "meter/meter.h"
 
 struct seen {
+	const struct ww_meter_ops *m;
 	int64_t hi_ns;
 	size_t channels;
+	unsigned bauds;
 	bool failed;
 };
 
 static void on_send(void *ctx, const void *data, size_t n)
 {
-	(void)ctx;
-	if (n == 0 || !data)
+	struct seen *s = ctx;
+
+	if (!data || (n == 0 && !s->m->desc.reconnect))
 		abort();
 }
 
@@ -27,7 +33,7 @@ static void on_reading(void *ctx, struct ww_interval t, const int64_t *codes)
 		abort();
 	s->hi_ns = t.hi_ns;
 	for (size_t i = 0; i < s->channels; i++)
-		if (codes[i] != WW_MISSING &&
+		if (codes[i] >= WW_CODE_MIN &&
 		    (codes[i] > INT64_C(1) << 53 || codes[i] < -(INT64_C(1) << 53)))
 			abort();
 }
@@ -64,65 +70,164 @@ static void on_fail(void *ctx, int code, const char *text)
 	s->failed = true;
 }
 
-static void run_until(const struct ww_meter_ops *m, void *state, int64_t *now, int64_t to,
+/* Every second time the port refuses. */
+static int on_baud(void *ctx, int64_t baud)
+{
+	struct seen *s = ctx;
+
+	if (baud <= 0)
+		abort();
+	return s->bauds++ % 2 ? -ENOTSUP : 0;
+}
+
+static void run_until(const struct seen *s, void *state, int64_t *now, int64_t to,
 		      const struct ww_meter_out *out)
 {
 	int64_t d;
 
-	for (unsigned turns = 0; (d = m->deadline(state)) <= to; turns++) {
+	for (unsigned turns = 0; !s->failed && (d = s->m->deadline(state)) <= to; turns++) {
 		if (turns > 10000)
 			abort();
 		if (d > *now)
 			*now = d;
-		m->tick(state, *now, out);
+		s->m->tick(state, *now, out);
 	}
 	*now = to;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+/* Named or numbered; moves on behind that. */
+static const struct ww_meter_ops *pick(const uint8_t **p, size_t *n)
 {
-	struct seen seen = {.hi_ns = WW_TIME_MIN};
+	size_t meters = 0;
+
+	for (; ww_meters[meters]; meters++) {
+		size_t k = strlen(ww_meters[meters]->desc.name);
+
+		if (*n > k && (*p)[k] == '\n' && memcmp(*p, ww_meters[meters]->desc.name, k) == 0) {
+			*p += k + 1;
+			*n -= k + 1;
+			return ww_meters[meters];
+		}
+	}
+	(*n)--;
+	return ww_meters[*(*p)++ % meters];
+}
+
+static size_t chunk(const uint8_t **p, size_t *n)
+{
+	size_t k = **p & 0x7f, skip = k == 0x7f && *n > 3 ? 3 : 1;
+
+	if (skip == 3)
+		k = (*p)[1] | (size_t)(*p)[2] << 8;
+	*p += skip;
+	*n -= skip;
+	return k < *n ? k : *n;
+}
+
+/* What a folder holds decides about the channels; or it is refused. */
+static bool look(struct seen *seen, void *state, const uint8_t **p, size_t *n)
+{
+	struct ww_error err = {0};
+	char *listing;
+	size_t k;
+	int rc;
+
+	if (!seen->m->look)
+		return true;
+	if (!*n)
+		return false;
+	k = chunk(p, n);
+	listing = calloc(1, k + 1);
+	if (!listing)
+		abort();
+	memcpy(listing, *p, k);
+	*p += k;
+	*n -= k;
+	rc = seen->m->look(state, listing, k, &err);
+	free(listing);
+	if (rc < 0 && !*err.text)
+		abort();
+	return rc >= 0;
+}
+
+static void shape(struct seen *seen, const void *state)
+{
+	struct ww_meter_shape s = ww_meter_shape(seen->m, state);
+	struct ww_channel_info c;
+
+	if (s.channels < 1 || s.channels > WW_METER_CHANNELS)
+		abort();
+	seen->channels = s.channels;
+	for (size_t i = 0; i < s.channels; i++) {
+		ww_meter_channel(seen->m, state, i, &c);
+		if (!c.name || !*c.name || !c.quantity || !c.unit || !(c.scale > 0 || c.scale < 0))
+			abort();
+	}
+}
+
+static void talk(struct seen *seen, void *state, const uint8_t *p, size_t n,
+		 const struct ww_meter_out *out)
+{
+	const struct ww_meter_ops *m = seen->m;
+	int64_t now = 0, before = 0;
+
+	shape(seen, state);
+	m->start(state, now, out);
+	while (n && !seen->failed) {
+		size_t k;
+
+		if (*p & 0x80) {
+			before = now;
+			run_until(seen, state, &now, now + 350 * WW_NS_PER_MS, out);
+		}
+		k = chunk(&p, &n);
+		if (k && !seen->failed)
+			m->feed(state, (struct ww_interval){before, now}, p, k, out);
+		p += k;
+		n -= k;
+	}
+	if (!seen->failed)
+		m->stop(state, out);
+}
+
+static void on_bus(const struct ww_meter_ops *m, enum ww_bus bus, const uint8_t *p, size_t n)
+{
+	struct seen seen = {.m = m, .hi_ns = WW_TIME_MIN};
 	const struct ww_meter_out out = {.ctx = &seen,
+					 .bus = bus,
 					 .send = on_send,
 					 .reading = on_reading,
 					 .event = on_event,
 					 .loss = on_loss,
 					 .identity = on_identity,
-					 .fail = on_fail};
-	const struct ww_meter_ops *m;
+					 .fail = on_fail,
+					 .baud = on_baud};
+	void *state = calloc(1, m->desc.state_size);
 	struct ww_uri uri;
-	size_t meters = 0;
-	int64_t now = 0, before = 0;
-	void *state;
 
-	while (ww_meters[meters])
-		meters++;
-	if (n < 1)
-		return 0;
-	m = ww_meters[*p % meters];
-	state = calloc(1, m->desc.state_size);
 	if (!state || ww_uri_parse(m->desc.example, &uri, NULL) < 0 ||
 	    m->init(state, &uri, 0, NULL) < 0)
 		abort();
 	ww_uri_free(&uri);
-	seen.channels = ww_meter_shape(m, state).channels;
-	m->start(state, now, &out);
-	for (p++, n--; n;) {
-		size_t k = *p & 0x7f;
-
-		if (*p & 0x80) {
-			before = now;
-			run_until(m, state, &now, now + 350 * WW_NS_PER_MS, &out);
-		}
-		p++;
-		n--;
-		k = k < n ? k : n;
-		m->feed(state, (struct ww_interval){before, now}, p, k, &out);
-		p += k;
-		n -= k;
-	}
-	m->stop(state, &out);
+	if (look(&seen, state, &p, &n))
+		talk(&seen, state, p, n, &out);
+	if (m->drop)
+		m->drop(state);
 	free(state);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	const struct ww_meter_ops *m;
+	uint32_t buses;
+
+	if (n < 1)
+		return 0;
+	m = pick(&p, &n);
+	buses = m->desc.buses ? m->desc.buses : (uint32_t)WW_BUS_STREAM;
+	for (uint32_t bus = 1; bus && !m->desc.left_out; bus <<= 1)
+		if (buses & bus)
+			on_bus(m, (enum ww_bus)bus, p, n);
 	return 0;
 }
