@@ -226,7 +226,6 @@ struct ww_cycle_out {
 	bool only_uart;
 	bool wake_line;	     /* the wake was seen on a line */
 	bool line_blinks;    /* which blinked while it slept */
-	bool line_odd;	     /* a line rose where it should fall: its polarity */
 	bool lost;	     /* bytes are missing where it matters */
 	unsigned bound_only; /* bit per latency: its start was not observed */
 	int64_t pause_ns;    /* plain stream: pause within what can have been buffered, 0 none */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What lines say of a sleep: a signal of the chipset (S3#, SUS#, SLP_S3#), a rail, a power
- * LED. Level 1 is awake, 0 asleep, after the line's own active_low. The first fall is the
- * sleep, the last rise the wake. A LED that blinks meanwhile says less: it may have been
- * lit by a blink when the machine woke, and then the rise came up to a blink's length too
- * early; or the sleep began within the first one.
+ * LED. While it beats, the machine is awake, so the first edge after that is the sleep,
+ * whichever way the line is wired, and the last one back to where it stood the wake. A LED
+ * that blinks meanwhile says less: it may have been lit by a blink when the machine woke,
+ * and then the edge came up to a blink's length too early; or the sleep began within the
+ * first one.
  */
 #include "analysis/resume.h"
 
@@ -20,11 +21,11 @@ static bool before(struct ww_interval t, int64_t to)
 	return t.lo_ns <= to;
 }
 
-/* First edge to `level` (-1: any) from `from` on that does not surely lie behind `to`. */
-static size_t find(struct ww_edges e, int level, int64_t from, int64_t to)
+/* First edge from `from` on that does not surely lie behind `to`. */
+static size_t find(struct ww_edges e, int64_t from, int64_t to)
 {
 	for (size_t i = 0; i < e.n && before(e.e[i].t, to); i++)
-		if (e.e[i].t.hi_ns >= from && (level < 0 || e.e[i].level == level))
+		if (e.e[i].t.hi_ns >= from)
 			return i;
 	return SIZE_MAX;
 }
@@ -34,9 +35,10 @@ static struct ww_interval time_of(struct ww_edges e, size_t i)
 	return i == SIZE_MAX ? WW_INTERVAL_NONE : e.e[i].t;
 }
 
-/* Index of the last edge to 1 after `fall` up to `to`; what blinked before it. */
+/* Index of the last edge back after `fall` up to `to`; what blinked before it. */
 static size_t last_rise(struct ww_edges e, size_t fall, int64_t to, struct blinks *b)
 {
+	int asleep = e.e[fall].level;
 	size_t rise = SIZE_MAX;
 	int64_t lit = 0;
 
@@ -46,7 +48,7 @@ static size_t last_rise(struct ww_edges e, size_t fall, int64_t to, struct blink
 
 		if (e.e[i].level == e.e[i - 1].level)
 			continue; /* an edge between was lost */
-		if (e.e[i].level) {
+		if (e.e[i].level != asleep) {
 			rise = i;
 			continue;
 		}
@@ -60,7 +62,7 @@ static size_t last_rise(struct ww_edges e, size_t fall, int64_t to, struct blink
 	for (size_t i = fall + 1; i < e.n && i < rise && before(e.e[i].t, to); i++) {
 		int64_t dark = e.e[i].t.lo_ns - e.e[i - 1].t.hi_ns;
 
-		if (!e.e[i].level || e.e[i - 1].level)
+		if (e.e[i].level == asleep || e.e[i - 1].level != asleep)
 			continue;
 		b->offs++;
 		b->dark_min_ns = dark < b->dark_min_ns ? dark : b->dark_min_ns;
@@ -71,21 +73,19 @@ static size_t last_rise(struct ww_edges e, size_t fall, int64_t to, struct blink
 /* Does it go dark again so soon that the last rise was a blink too? */
 static bool blinks_on(struct ww_edges e, size_t rise, const struct blinks *b)
 {
-	return rise + 1 < e.n && e.e[rise + 1].level == 0 &&
+	return rise + 1 < e.n && e.e[rise + 1].level != e.e[rise].level &&
 	       e.e[rise + 1].t.lo_ns - e.e[rise].t.hi_ns < b->lit_max_ns + b->lit_max_ns / 2;
 }
 
 static void sleep_line(struct ww_edges e, int64_t from, int64_t to, struct ww_interval *off,
 		       struct ww_interval *wake, struct ww_cycle_out *out)
 {
-	size_t fall = find(e, 0, from, to), rise;
+	size_t fall = find(e, from, to), rise;
 	struct ww_interval t;
 	struct blinks b;
 
-	if (fall == SIZE_MAX) {
-		out->line_odd = find(e, 1, from, to) != SIZE_MAX;
+	if (fall == SIZE_MAX)
 		return;
-	}
 	rise = last_rise(e, fall, to, &b);
 	*off = e.e[fall].t;
 	if (b.falls > 1) {
@@ -109,13 +109,11 @@ static void sleep_line(struct ww_edges e, int64_t from, int64_t to, struct ww_in
 void ww_cycle_lines(const struct ww_cycle_in *in, int64_t from, int64_t last, int64_t to,
 		    struct ww_interval *off, struct ww_interval *wake, struct ww_cycle_out *out)
 {
-	struct ww_interval rail, press = time_of(in->woken, find(in->woken, -1, last, to));
+	struct ww_interval rail = time_of(in->off, find(in->off, from, to));
+	struct ww_interval press = time_of(in->woken, find(in->woken, last, to));
 
 	*off = *wake = WW_INTERVAL_NONE;
 	sleep_line(in->sleep, from, to, off, wake, out);
-	rail = time_of(in->off, find(in->off, 0, from, to));
-	if (!ww_iv_ok(rail) && find(in->off, 1, from, to) != SIZE_MAX)
-		out->line_odd = true;
 	if (ww_iv_ok(rail))
 		*off = rail;
 	if (ww_iv_ok(press))

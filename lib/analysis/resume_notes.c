@@ -220,12 +220,10 @@ static int note_lines(const struct ww_resume *r, const struct ww_resume_input *i
 		      struct ww_notes *v, struct ww_error *err)
 {
 	const struct ww_edge_list *const lists[] = {&in->off, &in->woken, &in->sleep};
-	unsigned long long blinks = 0, odd = 0;
+	unsigned long long blinks = 0;
 
-	for (size_t i = 0; i < r->cycles; i++) {
+	for (size_t i = 0; i < r->cycles; i++)
 		blinks += r->cycle[i].line_blinks;
-		odd += r->cycle[i].line_odd;
-	}
 	for (size_t i = 0; i < WW_COUNTOF(lists); i++)
 		if (lists[i]->other)
 			NOTE("lines %s and %s have the same role: only %s is used", lists[i]->line,
@@ -235,13 +233,6 @@ static int note_lines(const struct ww_resume *r, const struct ww_resume_input *i
 		     "as much as a blink earlier than the first fall, and its wake may have come "
 		     "as much as a blink later than the last rise; off and wake are as wide",
 		     in->sleep.line, blinks, blinks == 1 ? "" : "s");
-	if (odd)
-		NOTE("in %llu cycle%s a line with role=off or role=sleep rose and did not fall "
-		     "while "
-		     "the machine fell asleep: level 1 is taken as awake; active_low=1 turns a "
-		     "line "
-		     "over",
-		     odd, odd == 1 ? "" : "s");
 	return 0;
 }
 

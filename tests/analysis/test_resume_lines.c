@@ -150,22 +150,22 @@ static void blinks_on(void **state)
 	done(&f);
 }
 
-/* Wired the other way round: said, and nothing is claimed from it. */
-static void wrong_way_round(void **state)
+/* Wired the other way round it says the same; of two such lines the first one tells. */
+static void other_way_round(void **state)
 {
 	struct sim s;
 	struct sim_trace tr;
 	struct sim_sleep *z = sleeper(&s, &tr, 3000);
-	const struct edge e[] = {{z->sleep, 1}, {z->wake + 4 * S, 0}};
-	const struct edge other[] = {{z->sleep, 0}};
+	const struct edge e[] = {{z->sleep, 1}, {z->wake, 0}};
+	const struct edge other[] = {{z->sleep + S, 0}};
 	struct found f;
 
 	(void)state;
-	add_line(&tr, "line1", "gpio:gpiochip0/S3?role=sleep", e, 2);
+	add_line(&tr, "line1", "gpio:gpiochip0/S3?role=sleep&active_low=1", e, 2);
 	add_line(&tr, "line2", "gpio:gpiochip0/S4?role=sleep", other, 1);
 	f = told(&s, &tr);
-	assert_false(seen(only(&f)->event[WW_EV_OFF]));
-	assert_true(noted(&f, "active_low=1 turns a line over"));
+	holds("off", only(&f)->event[WW_EV_OFF], z->sleep, 2000);
+	holds("wake", only(&f)->event[WW_EV_WAKE], z->wake, 2000);
 	assert_true(noted(&f, "lines line1 and line2 have the same role: only line1 is used"));
 	done(&f);
 }
@@ -228,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ends),	   cmocka_unit_test(rail_and_button),
 		cmocka_unit_test(blinking_led),	   cmocka_unit_test(blinks_on),
-		cmocka_unit_test(wrong_way_round), cmocka_unit_test(reset_ends_a_cycle),
+		cmocka_unit_test(other_way_round), cmocka_unit_test(reset_ends_a_cycle),
 		cmocka_unit_test(alarm_marks),
 	};
 
