@@ -28,6 +28,8 @@ _wakewatt_value() {
 			echo 'stream reopen drain'
 		fi ;;
 	-g) echo 'gpio:' ;;
+	--wake) echo 'gpio: ftdi: tty: rtc: wol:' ;;
+	--suspend | --reset | --off) echo 'gpio: ftdi: tty: wol:' ;;
 	-p | --port | --console)
 		[ "$2" = report ] && return 1
 		_wakewatt_ttys ;;
@@ -99,6 +101,11 @@ _wakewatt() {
 			[ "$prev" = -o ] || return
 		fi ;;
 	esac
+	if [ "${program##*/} $command" = 'resumetime act' ]; then
+		mapfile -t COMPREPLY < <(compgen -W 'gpio: ftdi: tty: wol:' -- "$cur")
+		compopt -o nospace 2>/dev/null
+		return
+	fi
 	compopt -o filenames 2>/dev/null
 	mapfile -t COMPREPLY < <(compgen -f -X '!*.wwt' -- "$cur"; compgen -d -- "$cur")
 }

@@ -91,7 +91,12 @@ class Completion(unittest.TestCase):
             self.assertTrue(word.startswith("/dev/tty"), word)
 
     def test_free_text_gets_no_offer(self):
-        self.assertEqual(self.offers("resumetime", "record", "--suspend", ""), [])
+        self.assertEqual(self.offers("resumetime", "report", "--handoff", ""), [])
+
+    def test_actions(self):
+        self.assertEqual(self.offers("resumetime", "record", "--wake", "r"), ["rtc:"])
+        self.assertEqual(self.offers("resumetime", "record", "--suspend", "r"), [])
+        self.assertEqual(self.offers("resumetime", "act", "g"), ["gpio:"])
 
 
 if __name__ == "__main__":
