@@ -60,7 +60,8 @@ int recording_check(const struct recording *r)
 
 bool recording_is_line(const char *uri)
 {
-	if (strncmp(uri, "gpio:", 5) == 0)
+	if (strncmp(uri, "gpio:", 5) == 0 || strncmp(uri, "modem:", 6) == 0 ||
+	    strncmp(uri, "ftdipin:", 8) == 0)
 		return true;
 	tool_usage_error("-g takes a GPIO line such as gpio:gpiochip0/17, not '%s' (a meter is "
 			 "named with -m)",
