@@ -89,7 +89,7 @@ static int64_t code_of(double watts, double (*round_to)(double))
 {
 	double c = round_to(watts * MILLI);
 
-	return c < 9e18 ? (int64_t)c : WW_OVER;
+	return c < 9e15 ? (int64_t)c : WW_OVER;
 }
 
 static void row(struct s0 *s, struct ww_interval t, const int64_t *first,
