@@ -164,7 +164,10 @@ static void lost(struct ww_km_stream *s, struct ww_interval t, int64_t n, const 
 {
 	int64_t from = s->told ? s->told_ns : s->t.lo_ns;
 
-	if (n > 0 && from < t.hi_ns)
+	/* Also where the two clocks contradict each other: a loss is never left unsaid. */
+	t.hi_ns = t.hi_ns < s->t.hi_ns ? s->t.hi_ns : t.hi_ns;
+	from = from > t.hi_ns ? t.hi_ns : from;
+	if (n > 0)
 		out->loss(out->ctx, (struct ww_interval){from, t.hi_ns}, n, why);
 }
 
