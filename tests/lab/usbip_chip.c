@@ -24,7 +24,9 @@ void chip_power_on(struct chip *c)
 {
 	c->latency_ms = 16;
 	c->event = -1;
-	c->event_came = 0;
+	c->event_came = c->modem_changed = 0;
+	c->modem = 0x10 | 0x20;
+	c->pins = 0xff;
 	c->baud = c->frame = 0;
 	c->dtr = c->rts = 0;
 	c->overrun = 0;
@@ -48,7 +50,7 @@ int64_t chip_due(const struct chip *c)
 {
 	if (c->usb.sock < 0 || !c->usb.urbs)
 		return INT64_MAX;
-	if (c->n >= DATA || c->event_came)
+	if (c->n >= DATA || c->event_came || c->modem_changed)
 		return 0;
 	return c->packet_ns + (int64_t)(c->latency_ms ? c->latency_ms : 1) * MS;
 }
@@ -62,7 +64,8 @@ void chip_turn(struct chip *c)
 
 		if (u->want - u->have < PACKET) /* never asked so by a driver */
 			n = 0;
-		p[0] = 0x01 | 0x10 | 0x20; /* CTS, DSR */
+		p[0] = 0x01 | c->modem;
+		c->modem_changed = 0;
 		p[1] = 0x60 | c->overrun;
 		memcpy(p + 2, c->fifo, n);
 		memmove(c->fifo, c->fifo + n, c->n - n);
@@ -123,7 +126,7 @@ static int vendor(struct chip *c, const uint8_t *s, uint8_t *out)
 		c->frame = value;
 		return 0;
 	case 5: /* modem status */
-		out[0] = 0x01 | 0x10 | 0x20;
+		out[0] = 0x01 | c->modem;
 		out[1] = 0x60;
 		return 2;
 	case 6:
@@ -136,7 +139,7 @@ static int vendor(struct chip *c, const uint8_t *s, uint8_t *out)
 		out[0] = (uint8_t)c->latency_ms;
 		return 1;
 	case 12: /* pins */
-		out[0] = 0xff;
+		out[0] = c->pins;
 		return 1;
 	case 0x90: /* a word of an empty EEPROM */
 		out[0] = out[1] = 0xff;

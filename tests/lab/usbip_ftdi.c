@@ -12,7 +12,8 @@
  * bytes for each byte: CLOCK_BOOTTIME before it was put into the chip's buffer, how long
  * that took, the byte, whether it was lost, and when the chip sent it to the host. Orders
  * are read from FIFO, a line each: plug [PORT], unplug, feed N, tell FILE, quit. PORT is the
- * controller's, from 0.
+ * controller's, from 0. "loop 1" connects TX with RX. "blink N" changes CTS (pin D3 as
+ * well) N times; FILE of --lines gets a line for each: CLOCK_BOOTTIME before and after, level.
  */
 #include "usbip_ftdi.h"
 
@@ -41,18 +42,22 @@ struct record {
 /* What stands on the line in front of the chip. */
 struct line {
 	int wire; /* -1: none */
-	uint8_t queue[512];
+	uint8_t queue[65536];
 	size_t n, at;
 	unsigned long to_feed, fed, lost;
 	uint8_t value;
 	uint32_t random;
 	int64_t next_ns, last_ns;
-	FILE *log;
+	int loop;
+	unsigned long to_blink;
+	int64_t blink_ns;
+	FILE *log, *lines;
 };
 
 static struct chip chip;
 static struct record in_chip[FIFO_MAX];
-static struct line line = {.wire = -1, .random = 1, .next_ns = INT64_MAX};
+static struct line line = {
+	.wire = -1, .random = 1, .next_ns = INT64_MAX, .blink_ns = INT64_MAX};
 static int control;
 static unsigned port;
 
@@ -95,10 +100,25 @@ static void leave(size_t n, size_t left, int64_t t)
 	memmove(in_chip, in_chip + n, left * sizeof(in_chip[0]));
 }
 
+/* What the chip sent to itself keeps the line's rate, also where this program was late. */
+static void loop_turn(void)
+{
+	for (int i = 0; i < 64 && line.at < line.n && now_ns() >= line.next_ns; i++) {
+		arrive(line.queue[line.at++]);
+		line.next_ns += CHAR_NS;
+	}
+	if (line.at == line.n)
+		line.next_ns = INT64_MAX;
+}
+
 static void line_turn(void)
 {
 	if (now_ns() < line.next_ns)
 		return;
+	if (line.loop) {
+		loop_turn();
+		return;
+	}
 	if (line.to_feed) {
 		arrive(line.value);
 		line.value = (uint8_t)((line.value + 7) % 251);
@@ -111,6 +131,24 @@ static void line_turn(void)
 		plan_next();
 	else
 		line.next_ns = line.at < line.n ? line.last_ns + CHAR_NS : INT64_MAX;
+}
+
+/* A modem input changes, and a pin of the data bus with it. */
+static void blink_turn(void)
+{
+	int64_t before = now_ns();
+
+	if (before < line.blink_ns)
+		return;
+	chip.modem ^= 0x10;
+	chip.pins ^= 0x08;
+	chip.modem_changed = 1;
+	if (line.lines)
+		fprintf(line.lines, "%lld %lld %d\n", (long long)before, (long long)now_ns(),
+			(chip.modem & 0x10) != 0);
+	line.random = line.random * 1664525u + 1013904223u;
+	line.blink_ns = --line.to_blink ? now_ns() + 4000000 + (line.random >> 8) % 50000000
+					: INT64_MAX;
 }
 
 static void wire_ready(void)
@@ -138,6 +176,16 @@ static void wire_open(const char *path)
 /* What the host sends leaves at once; the meter's side is a terminal, which takes it. */
 static void to_wire(const uint8_t *data, size_t n)
 {
+	if (line.loop) {
+		if (line.at == line.n) {
+			line.at = line.n = 0;
+			line.next_ns = now_ns() + CHAR_NS;
+		}
+		n = n < sizeof(line.queue) - line.n ? n : sizeof(line.queue) - line.n;
+		memcpy(line.queue + line.n, data, n);
+		line.n += n;
+		return;
+	}
 	if (line.wire >= 0 && write(line.wire, data, n) != (ssize_t)n)
 		fprintf(stderr, "usbip_ftdi: the wire took less\n");
 }
@@ -157,16 +205,18 @@ static void tell(const char *path)
 
 	if (line.log)
 		fflush(line.log);
+	if (line.lines)
+		fflush(line.lines);
 	snprintf(part, sizeof(part), "%s.part", path);
 	f = fopen(part, "w");
 	if (!f)
 		usbip_die(&chip.usb, part);
 	fprintf(f,
 		"plugged=%d\nlatency=%u\nevent=%d\nbaud=%u\nframe=%u\ndtr=%d\nrts=%d\n"
-		"to_feed=%lu\nfed=%lu\nlost=%lu\nwaiting=%zu\nqueued=%zu\nunlinked=%lu\n"
+		"to_blink=%lu\nto_feed=%lu\nfed=%lu\nlost=%lu\nwaiting=%zu\nqueued=%zu\nunlinked=%lu\n"
 		"packets=%lu\nmost_urbs=%zu\n",
 		chip.usb.sock >= 0, chip.latency_ms, chip.event, chip.baud, chip.frame, chip.dtr,
-		chip.rts, line.to_feed + (line.n - line.at), line.fed, line.lost, chip.n,
+		chip.rts, line.to_blink, line.to_feed + (line.n - line.at), line.fed, line.lost, chip.n,
 		chip.usb.urbs, chip.usb.unlinked, chip.packets, chip.usb.most_urbs);
 	fclose(f);
 	rename(part, path);
@@ -185,6 +235,11 @@ static int order(char *s)
 		line.to_feed += strtoul(s + 5, NULL, 10);
 		line.last_ns = now_ns();
 		plan_next();
+	} else if (!strncmp(s, "loop ", 5)) {
+		line.loop = atoi(s + 5);
+	} else if (!strncmp(s, "blink ", 6)) {
+		line.to_blink = strtoul(s + 6, NULL, 10);
+		line.blink_ns = now_ns();
 	} else if (!strncmp(s, "tell ", 5)) {
 		tell(s + 5);
 	} else if (!strcmp(s, "quit")) {
@@ -207,12 +262,14 @@ static void loop(void)
 		struct timespec ts;
 
 		due = line.next_ns < due ? line.next_ns : due;
+		due = line.blink_ns < due ? line.blink_ns : due;
 		wait = due == INT64_MAX ? NS : due - now_ns();
 		wait = wait < 0 ? 0 : wait;
 		ts = (struct timespec){wait / NS, wait % NS};
 		if (ppoll(p, 3, &ts, NULL) < 0 && errno != EINTR)
 			usbip_die(&chip.usb, "poll");
 		line_turn();
+		blink_turn();
 		if (p[1].revents && usbip_serve(&chip.usb) < 0)
 			usbip_unplug(&chip.usb);
 		if (p[2].revents)
@@ -235,6 +292,8 @@ int main(int argc, char **argv)
 			fifo = argv[i + 1];
 		else if (!strcmp(argv[i], "--log"))
 			line.log = fopen(argv[i + 1], "wb");
+		else if (!strcmp(argv[i], "--lines"))
+			line.lines = fopen(argv[i + 1], "w");
 		else if (!strcmp(argv[i], "--wire"))
 			wire_open(argv[i + 1]);
 		else if (!strcmp(argv[i], "--serial"))

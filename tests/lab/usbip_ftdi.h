@@ -18,6 +18,9 @@ struct chip {
 	unsigned baud; /* as the divisor says */
 	unsigned frame;
 	int dtr, rts;
+	uint8_t modem; /* CTS 0x10, DSR 0x20, RI 0x40, DCD 0x80 */
+	int modem_changed;
+	uint8_t pins; /* of the data bus */
 	uint8_t overrun;
 	uint8_t fifo[FIFO_MAX];
 	size_t n;
