@@ -209,7 +209,7 @@ void ww_port_flush(struct ww_port *p)
 		memmove(p->queue, p->queue + k, p->queued);
 	}
 	if (ww_port_alive(p))
-		watch_for(p, EPOLLIN | (p->queued || p->connecting ? (uint32_t)EPOLLOUT : 0));
+		watch_for(p, p->input | (p->queued || p->connecting ? (uint32_t)EPOLLOUT : 0));
 }
 
 int ww_port_write(struct ww_port *p, const void *data, size_t n, struct ww_error *err)
@@ -356,6 +356,11 @@ static int open_port(struct ww_port *p, const struct ww_port_setup *s, struct ww
 		return rc;
 	if (p->settings.bad)
 		return ww_fail_nomem(err);
+	if (s->read_every_ns > 0 && !p->ops->message && p->fd >= 0) {
+		p->input = 0;
+		p->events &= ~(uint32_t)EPOLLIN;
+		p->tick_ns = s->read_every_ns;
+	}
 	rc = ww_loop_timer(p->loop, on_tick, p, &p->tick, err);
 	if (rc == 0 && p->fd >= 0)
 		rc = ww_loop_watch(p->loop, p->fd, p->events, on_ready, p, &p->watch, err);
@@ -377,7 +382,7 @@ int ww_port_open_setup(const struct ww_port_setup *s, struct ww_port **out, stru
 	p->fd = -1;
 	p->transport.name = "";
 	p->transport.settings = "";
-	p->events = EPOLLIN;
+	p->events = p->input = EPOLLIN;
 	p->level = p->lines = -1;
 	p->latency_ms = -1;
 	p->tick_ns = WW_PORT_TICK_NS;

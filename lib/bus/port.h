@@ -51,6 +51,11 @@ struct ww_port_setup {
 	const char *place;
 	struct ww_uri *options;
 	int64_t baud; /* where the options have none */
+	/*
+	 * Of a dense stream: read it this often, instead of whenever there is something. 0:
+	 * at once. What waits is stamped as wide as it waited.
+	 */
+	int64_t read_every_ns;
 	struct ww_port_events ev;
 	const struct ww_usb_id *usb; /* ids for "usb:", "hid:", "usbtmc:", "tty:" without more */
 	/*

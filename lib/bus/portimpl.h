@@ -60,6 +60,7 @@ struct ww_port {
 	int64_t latency_ms;	     /* timer of the adapter in force; -1 none or unknown */
 	int level;		     /* of a line, at the opening; -1 unknown */
 	int lines;		     /* modem inputs (TIOCM_) as last seen; -1 not looked at */
+	uint32_t input;		     /* EPOLLIN, or 0: read by the tick alone */
 	int64_t tick_ns; /* WW_PORT_TICK_NS, unless the kind has no need to look so often */
 	int fd;		 /* -1: none */
 	struct ww_watch *watch;

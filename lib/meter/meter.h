@@ -50,7 +50,8 @@ struct ww_meter_out {
 	void (*identity)(void *ctx, const char *model, const char *serial, const char *firmware);
 	/* The device cannot be used (wrong device, no reply): the sentence goes to the user. */
 	void (*fail)(void *ctx, int code, const char *text);
-	/* Other speed of the line, from the next send() on; < 0: this port has none. May be NULL. */
+	/* Other speed of the line, from the next send() on; < 0: this port has none. May be NULL.
+	 */
 	int (*baud)(void *ctx, int64_t baud);
 };
 
@@ -61,7 +62,7 @@ struct ww_meter_desc {
 	bool proven;		     /* has met the real device */
 	uint32_t buses;		     /* mask of enum ww_bus; 0: WW_BUS_STREAM */
 	bool left_out;		     /* a library that it needs was left out of this build */
-	const char *notes; /* of its values, for the reader of a trace; NULL none */
+	const char *notes;	     /* of its values, for the reader of a trace; NULL none */
 	const char *needs;	     /* that library: "nettle"; NULL none */
 	const struct ww_usb_id *usb; /* ids it is known by, ends with vid 0; NULL none */
 	/*
@@ -70,6 +71,7 @@ struct ww_meter_desc {
 	 */
 	bool reconnect;
 	int64_t baud;
+	int64_t read_every_ns; /* of a dense stream, see ww_port_setup; 0: at once */
 	int64_t period_ns, window_ns, delay_min_ns, delay_max_ns;
 	size_t channels; /* of every instance, unless ops->shape says otherwise */
 	struct ww_channel_info channel[WW_METER_CHANNELS]; /* id and source unset */

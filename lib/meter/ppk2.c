@@ -488,6 +488,11 @@ const struct ww_meter_ops ww_meter_ppk2 = {
 		 .proven = false,
 		 .usb = ids,
 		 .baud = 9600,
+		 /*
+		  * 1500 bytes: half of what a tty keeps before it throttles. In no ratio to
+		  * the frames of USB, so that some reads come right after one.
+		  */
+		 .read_every_ns = 3817 * WW_NS_PER_US,
 		 .period_ns = WW_PPK2_T_NS,
 		 .window_ns = WW_PPK2_T_NS,
 		 /* Times are those of the samples: see ppk2clock.c. */

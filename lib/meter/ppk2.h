@@ -53,7 +53,8 @@ struct ww_ppk2_clock {
 	int64_t last_lo, last_hi; /* times never go back */
 	/* A loss of whole turns of the counter shows by the time alone. */
 	uint64_t window_end;
-	int64_t window_min, base, rise;
+	int64_t window_min, base, rise[3];
+	unsigned strange;
 	bool has_base;
 };
 

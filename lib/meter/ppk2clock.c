@@ -9,6 +9,8 @@
 #define STEP_NS	   (50 * WW_NS_PER_US)
 #define TURN_NS	   (64 * WW_PPK2_T_NS) /* of its counter */
 #define SUSPECT_NS (TURN_NS * 5 / 8)
+#define LIKE_NS	   (TURN_NS / 5)
+#define STRANGE	   6	  /* windows after which a rise is how it is now */
 #define WINDOW	   100000 /* samples in which at least one comes without delay */
 
 void ww_ppk2_clock_init(struct ww_ppk2_clock *c)
@@ -32,27 +34,42 @@ static void follow(struct ww_ppk2_clock *c)
 		c->used_l = c->zl - STEP_NS;
 }
 
+/* Whole turns of the counter that a rise looks like; 0: like none. */
+static uint64_t turns_of(int64_t rise)
+{
+	int64_t n = (rise + TURN_NS / 2) / TURN_NS;
+
+	return n > 0 && llabs(rise - n * TURN_NS) <= LIKE_NS ? (uint64_t)n : 0;
+}
+
 /*
- * Each window has samples that came at once. Where those of two windows in a row come
- * later by a turn of the counter than before, a turn's samples are missing: what merely
- * delays them does not last.
+ * Each window has samples that came at once. Where those of three windows in a row come
+ * later than before, by turns of the counter, a turn's samples are missing: what merely
+ * delays them does not last, or is as long as it likes.
  */
 static uint64_t vanished(struct ww_ppk2_clock *c, int64_t u)
 {
-	int64_t rise, both;
-	uint64_t turns;
+	uint64_t turns = UINT64_MAX;
+	int64_t rise;
 
 	if (u < c->window_min)
 		c->window_min = u;
 	if (c->next < c->window_end)
 		return 0;
 	rise = c->has_base ? c->window_min - c->base : 0;
-	both = rise < c->rise ? rise : c->rise;
-	turns = both > SUSPECT_NS ? (uint64_t)((both + TURN_NS / 2) / TURN_NS) : 0;
-	if (rise <= SUSPECT_NS)
+	memmove(c->rise + 1, c->rise, sizeof(c->rise) - sizeof(c->rise[0]));
+	c->rise[0] = rise;
+	for (size_t i = 0; i < WW_COUNTOF(c->rise); i++)
+		turns = turns_of(c->rise[i]) < turns ? turns_of(c->rise[i]) : turns;
+	for (size_t i = 0; i < WW_COUNTOF(c->rise); i++)
+		c->rise[i] -= (int64_t)turns * TURN_NS;
+	c->strange = rise > SUSPECT_NS && !turns ? c->strange + 1 : 0;
+	if (rise <= SUSPECT_NS || c->strange > STRANGE) {
 		c->base = c->window_min;
+		memset(c->rise, 0, sizeof(c->rise));
+		c->strange = 0;
+	}
 	c->has_base = true;
-	c->rise = rise - (int64_t)turns * TURN_NS;
 	c->window_end = c->next + WINDOW;
 	c->window_min = WW_TIME_MAX;
 	return 64 * turns;

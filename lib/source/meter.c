@@ -327,6 +327,7 @@ static int port_of(struct meter_source *s, struct ww_uri *uri, struct ww_error *
 		.place = s->place,
 		.options = uri,
 		.baud = s->meter->desc.baud,
+		.read_every_ns = s->meter->desc.read_every_ns,
 		.ev = {.ctx = s, .bytes = on_bytes, .lost = on_lost, .trouble = on_trouble},
 		.usb = s->meter->desc.usb,
 		.memory = s->memory};
