@@ -28,6 +28,7 @@ struct gpm {
 	size_t columns;
 	uint8_t channel[ITEMS]; /* that a column is; ITEMS: none of ours */
 	bool empty_told, cut_told;
+	double digit[ITEMS]; /* coarsest that was seen of a channel */
 };
 
 /* In the order of the channels; and what the meter calls them in its header. */
@@ -79,13 +80,13 @@ static void identified(struct gpm *g, int64_t now, const struct ww_meter_out *ou
 
 	if (!ww_scpi_idn(g->q.line, &id)) {
 		/* Left over by somebody: once it is quiet, asked again. */
-		snprintf(g->q.told, sizeof(g->q.told), "%.40s", g->q.line);
 		g->q.quiet_ns = ww_add_sat(now, 300 * WW_NS_PER_MS);
 		if (++g->tries < TRIES)
 			return;
 		snprintf(text, sizeof(text),
-			 "the answer to *IDN? begins with \"%s\": this is no GPM-8213 or GPM-8310",
-			 g->q.told);
+			 "the answer to *IDN? begins with \"%.40s\": this is no GPM-8213 or "
+			 "GPM-8310",
+			 g->q.line);
 		give_up(g, out, -ENODEV, text);
 		return;
 	}
@@ -136,6 +137,7 @@ static void run(struct gpm *g, int64_t now, const struct ww_meter_out *out)
 	int64_t codes[WW_METER_CHANNELS];
 	char *part[ITEMS + 1];
 	size_t n = ww_scpi_split(g->q.line, ',', part, ITEMS + 1);
+	bool coarser = false;
 	double v;
 
 	for (size_t i = 0; i < WW_METER_CHANNELS; i++)
@@ -150,11 +152,17 @@ static void run(struct gpm *g, int64_t now, const struct ww_meter_out *out)
 		return;
 	}
 	g->cut_told = false;
-	for (size_t i = 0; i < n; i++)
-		if (g->channel[i] < ITEMS)
-			codes[g->channel[i]] =
-				ww_scpi_code(part[i],
-					     ww_meter_gpm8310.desc.channel[g->channel[i]].scale);
+	for (size_t i = 0; i < n; i++) {
+		size_t c = g->channel[i];
+
+		if (c >= ITEMS)
+			continue;
+		codes[c] = ww_scpi_code(part[i], ww_meter_gpm8310.desc.channel[c].scale);
+		coarser |= ww_scpi_digit(part[i], &g->digit[c]);
+	}
+	/* What is said of the channels follows. */
+	if (coarser)
+		out->identity(out->ctx, NULL, NULL, NULL);
 	if (codes[0] < WW_CODE_MIN && !g->empty_told)
 		ww_meter_tell(out, g->q.t,
 			      "no power in the meter's values: beyond its range, or it changes it");
@@ -242,6 +250,15 @@ static void gpm_shape(const void *state, struct ww_meter_shape *s)
 	s->delay_max_ns = g->update_ns + g->q.rtt_ns + 20 * WW_NS_PER_MS;
 }
 
+static void gpm_channel(const void *state, size_t i, struct ww_channel_info *c)
+{
+	const struct gpm *g = state;
+
+	*c = ww_meter_gpm8310.desc.channel[i];
+	if (g->digit[i] > c->resolution)
+		c->resolution = g->digit[i];
+}
+
 static void gpm_start(void *state, int64_t now_ns, const struct ww_meter_out *out)
 {
 	struct gpm *g = state;
@@ -323,6 +340,7 @@ const struct ww_meter_ops ww_meter_gpm8310 = {
 		 .state_size = sizeof(struct gpm)},
 	.init = gpm_init,
 	.shape = gpm_shape,
+	.channel = gpm_channel,
 	.start = gpm_start,
 	.feed = gpm_feed,
 	.deadline = gpm_deadline,

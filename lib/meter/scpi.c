@@ -230,6 +230,27 @@ bool ww_scpi_number(const char *text, double *v)
 	return true;
 }
 
+bool ww_scpi_digit(const char *text, double *coarsest)
+{
+	const char *point = NULL, *end, *p = text;
+	double v, step = 1;
+
+	if (!ww_scpi_number(text, &v) || !isfinite(v))
+		return false;
+	for (; *p && *p != 'E' && *p != 'e'; p++) {
+		if (*p == '.')
+			point = p;
+		else if (point && ww_is_digit(*p))
+			step /= 10;
+	}
+	if (*p)
+		step *= pow(10, ww_strtod(p + 1, &end));
+	if (step <= *coarsest)
+		return false;
+	*coarsest = step;
+	return true;
+}
+
 int64_t ww_scpi_code(const char *text, double scale)
 {
 	double v, c;

@@ -59,6 +59,11 @@ void ww_scpi_why(const struct ww_scpi *s, char *text, size_t n);
 size_t ww_scpi_split(char *text, char sep, char **part, size_t most);
 /* false: no number. NaN and infinities as they are told: NAN, INF, 9.91E37, 9.9E37. */
 bool ww_scpi_number(const char *text, double *v);
+/*
+ * The value of the last digit of a number as it stands there, where that is more than
+ * *coarsest: digits depend on the range. True if it was.
+ */
+bool ww_scpi_digit(const char *text, double *coarsest);
 /* The code of a value in steps of `scale`; WW_MISSING, WW_OVER or WW_UNDER. */
 int64_t ww_scpi_code(const char *text, double scale);
 

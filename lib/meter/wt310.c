@@ -32,7 +32,8 @@ struct wt {
 	size_t step, tries, refusals;
 	char range[2][24];
 	bool waits_not, empty_told, cut_told;
-	int64_t fresh_ns; /* last new values */
+	int64_t fresh_ns;    /* last new values */
+	double digit[ITEMS]; /* coarsest that was seen */
 };
 
 static const struct {
@@ -155,14 +156,13 @@ static void identified(struct wt *w, int64_t now, const struct ww_meter_out *out
 
 	if (!ww_scpi_idn(w->q.line, &id)) {
 		/* Left over by somebody: once it is quiet, asked again. */
-		snprintf(w->q.told, sizeof(w->q.told), "%.40s", w->q.line);
 		w->q.quiet_ns = ww_add_sat(now, 300 * WW_NS_PER_MS);
 		if (++w->tries < TRIES)
 			return;
 		snprintf(text, sizeof(text),
-			 "the answer to *IDN? begins with \"%s\": this is no instrument of "
+			 "the answer to *IDN? begins with \"%.40s\": this is no instrument of "
 			 "Yokogawa's WT300 series",
-			 w->q.told);
+			 w->q.line);
 		give_up(w, out, -ENODEV, text);
 		return;
 	}
@@ -197,31 +197,18 @@ static void take_rate(struct wt *w, const struct ww_meter_out *out)
 	w->q.patience_ns = w->update_ns + 3 * WW_NS_PER_S;
 }
 
-static void take_range(struct wt *w, size_t i)
+static void take_range(struct wt *w, size_t i, const struct ww_meter_out *out)
 {
+	bool fixed = w->range_v > 0 && w->range_a > 0;
 	char *part[1];
 
 	ww_scpi_split(w->q.line, ',', part, 1);
 	snprintf(w->range[i], sizeof(w->range[i]), "%.23s", part[0]);
-}
-
-static void tell_ranges(struct wt *w, const struct ww_meter_out *out)
-{
-	bool fixed = w->range_v > 0 && w->range_a > 0;
-
-	ww_meter_tell(out, w->q.t, "ranges: %s V, %s A%s", w->range[0], w->range[1],
-		      fixed ? ""
-			    : " (where it changes them by itself, values are lost: ?range_v= and "
-			      "?range_a= fix them)");
-}
-
-/* One line of the error queue; "0,..." ends it. */
-static bool took_error(struct wt *w, const struct ww_meter_out *out)
-{
-	if (w->q.line[0] == '0' || w->refusals++ >= ERRORS)
-		return false;
-	ww_meter_tell(out, w->q.t, "the meter refuses a setting: %.80s", w->q.line);
-	return true;
+	if (i)
+		ww_meter_tell(out, w->q.t, "ranges: %s V, %s A%s", w->range[0], w->range[1],
+			      fixed ? ""
+				    : " (where it changes them by itself, values are lost: "
+				      "?range_v= and ?range_a= fix them)");
 }
 
 /* ------------------------------------------------------------------- values */
@@ -231,6 +218,7 @@ static void values(struct wt *w, char *text, int64_t now, const struct ww_meter_
 	int64_t codes[WW_METER_CHANNELS];
 	char *part[ITEMS + 1];
 	size_t n = ww_scpi_split(text, ',', part, ITEMS + 1);
+	bool coarser = false;
 	double v;
 
 	for (size_t i = 0; i < WW_METER_CHANNELS; i++)
@@ -245,8 +233,13 @@ static void values(struct wt *w, char *text, int64_t now, const struct ww_meter_
 		return;
 	}
 	w->cut_told = false;
-	for (size_t i = 0; i < ITEMS; i++)
+	for (size_t i = 0; i < ITEMS; i++) {
+		coarser |= ww_scpi_digit(part[i], &w->digit[i]);
 		codes[i] = ww_scpi_code(part[i], ww_meter_wt310.desc.channel[i].scale);
+	}
+	/* Digits depend on the range: what is said of the channels follows. */
+	if (coarser)
+		out->identity(out->ctx, NULL, NULL, NULL);
 	if (codes[0] < WW_CODE_MIN && !w->empty_told)
 		ww_meter_tell(out, w->q.t,
 			      "no power in the meter's values: beyond its range, or it changes it");
@@ -290,16 +283,18 @@ static void answer(struct wt *w, int64_t now, const struct ww_meter_out *out)
 		w->phase = ASK_VOLTS;
 		break;
 	case ASK_VOLTS:
-		take_range(w, 0);
+		take_range(w, 0, out);
 		w->phase = ASK_AMPS;
 		break;
 	case ASK_AMPS:
-		take_range(w, 1);
-		tell_ranges(w, out);
+		take_range(w, 1, out);
 		w->phase = ASK_ERRORS;
 		break;
 	case ASK_ERRORS:
-		if (!took_error(w, out))
+		/* One line of the error queue; "0,..." ends it. */
+		if (w->q.line[0] != '0' && w->refusals++ < ERRORS)
+			ww_meter_tell(out, w->q.t, "the meter refuses a setting: %.80s", w->q.line);
+		else
 			w->phase = CLEAR;
 		break;
 	case CLEAR:
@@ -394,6 +389,15 @@ static void wt_shape(const void *state, struct ww_meter_shape *s)
 	s->delay_max_ns = w->q.rtt_ns + MARGIN_NS + w->update_ns / 4;
 }
 
+static void wt_channel(const void *state, size_t i, struct ww_channel_info *c)
+{
+	const struct wt *w = state;
+
+	*c = ww_meter_wt310.desc.channel[i];
+	if (w->digit[i] > c->resolution)
+		c->resolution = w->digit[i];
+}
+
 static void wt_start(void *state, int64_t now_ns, const struct ww_meter_out *out)
 {
 	struct wt *w = state;
@@ -485,6 +489,7 @@ const struct ww_meter_ops ww_meter_wt310 = {
 		 .state_size = sizeof(struct wt)},
 	.init = wt_init,
 	.shape = wt_shape,
+	.channel = wt_channel,
 	.start = wt_start,
 	.feed = wt_feed,
 	.deadline = wt_deadline,

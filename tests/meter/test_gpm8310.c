@@ -46,6 +46,8 @@ static void transcript(void **unused)
 
 static void values(void **unused)
 {
+	struct ww_channel_info c;
+
 	(void)unused;
 	gpm(NULL, 0);
 	mb_for(&b, 20 * SEC);
@@ -58,6 +60,8 @@ static void values(void **unused)
 		assert_true(fabs(mb_value(&b, k, "frequency") - 50) < 1e-9);
 	}
 	HAS(&b, "identity GPM-8310|GES913349|V1.05\n");
+	ww_meter_channel(b.log.m, b.log.state, 1, &c);
+	assert_true(fabs(c.resolution - 0.01) < 1e-12);
 	assert_int_equal(b.log.losses + b.log.fails, 0);
 	mb_close(&b);
 }

@@ -65,6 +65,8 @@ static void each_update(void **unused)
 
 static void values(void **unused)
 {
+	struct ww_channel_info c;
+
 	(void)unused;
 	usb(NULL, 0);
 	mb_for(&b, 3 * SEC);
@@ -77,6 +79,9 @@ static void values(void **unused)
 		assert_true(fabs(mb_value(&b, k, "frequency") - 50) < 1e-9);
 		assert_true(fabs(mb_value(&b, k, "voltage_peak") - 325.83) < 0.01);
 		assert_true(fabs(mb_value(&b, k, "current_peak") - 0.70711) < 1e-5);
+		/* Five digits: 57.600 W. */
+		ww_meter_channel(b.log.m, b.log.state, 0, &c);
+		assert_true(fabs(c.resolution - 0.001) < 1e-12);
 		/* Its integrator does not run. */
 		assert_true(isnan(mb_value(&b, k, "energy")));
 	}
