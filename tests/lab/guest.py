@@ -149,8 +149,8 @@ class Guest(lab.Dut):
         self.modules = modules
         self.programs = dict({p: os.path.join(BUILD, "bin", p) for p in PROGRAMS}, **programs)
 
-    def start(self, timeout=90, serials=()):
-        """serials: QEMU's chardevs of /dev/ttyS1 and so on."""
+    def start(self, timeout=90, serials=(), devices=()):
+        """serials: QEMU's chardevs of /dev/ttyS1 and so on; devices: more of its options."""
         release, kern = kernel()
         qemu = need("qemu-system-x86_64", "qemu-system-x86")
         self.stop()
@@ -167,7 +167,8 @@ class Guest(lab.Dut):
             "-chardev", f"socket,id=con,path={self.path('console.sock')},server=on,wait=off",
             "-serial", "chardev:con",
             *(arg for i, s in enumerate(serials, 1)
-              for arg in ("-chardev", f"socket,id=s{i},{s}", "-serial", f"chardev:s{i}"))])
+              for arg in ("-chardev", f"socket,id=s{i},{s}", "-serial", f"chardev:s{i}")),
+            *devices])
         self.wait_ready(timeout)
 
     def fetch(self, path):
