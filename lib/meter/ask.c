@@ -53,8 +53,9 @@ static void account(struct ww_ask *a, struct ww_interval t, const struct ww_mete
 		return;
 	n = ww_add_sat(ww_since(ww_iv_mid(t), ww_iv_mid(a->last)), a->expect_ns / 2);
 	n = n / a->expect_ns - 1 - a->told;
-	if (n > 0 && from < t.lo_ns)
-		out->loss(out->ctx, (struct ww_interval){from, t.lo_ns}, n, why);
+	if (n > 0)
+		out->loss(out->ctx, (struct ww_interval){from, from > t.lo_ns ? from : t.lo_ns}, n,
+			  why);
 }
 
 void ww_ask_good(struct ww_ask *a, struct ww_interval t, const struct ww_meter_out *out)

@@ -96,7 +96,8 @@ static void begin(struct fnb *f, int64_t now)
 static void lost(struct fnb *f, struct ww_interval in, int64_t reports, const char *why,
 		 const struct ww_meter_out *out)
 {
-	if (reports > 0 && in.lo_ns < in.hi_ns)
+	in.hi_ns = in.hi_ns < in.lo_ns ? in.lo_ns : in.hi_ns;
+	if (reports > 0)
 		out->loss(out->ctx, in, reports * (f->measured_only ? 1 : SAMPLES), why);
 }
 
