@@ -180,6 +180,10 @@ WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(foreach t,$(filter %_alloc.c,$(TESTSRC)),$(eval TESTLD_$(notdir $(t:.c=)) := $(WRAP)))
 # A resolver that answers when the test wants it to.
 TESTLD_test_lookup := -Wl,--wrap=getaddrinfo,--wrap=getaddrinfo_a,--wrap=gai_error,--wrap=gai_cancel
+# A meter of the test's own.
+FAKEMETER := -Wl,--wrap=ww_meter_find
+TESTLD_test_redecode := $(FAKEMETER)
+TESTLD_test_redecode_alloc += $(FAKEMETER)
 # Serial ports in a /sys and a /dev of the test.
 TESTLD_test_ttyback := -Wl,--wrap=open,--wrap=ww_tty_ident,--wrap=ww_tty_find_again
 

@@ -41,6 +41,7 @@ static int take_turn(struct ww_redo *r, const struct ww_turn_record *turn, struc
 	case WW_TURN_LOOK:
 		return ww_redo_listing(r, (size_t)turn->n, err);
 	case WW_TURN_START:
+		r->every_ns = turn->n > (uint64_t)INT64_MAX ? 0 : (int64_t)turn->n;
 		rc = ww_redo_begin(r, turn->t.hi_ns, err);
 		break;
 	case WW_TURN_FEED:
