@@ -46,6 +46,9 @@ struct ww_loopback {
 
 	/* the stream */
 	size_t stream_n, stream_back, chunks;
+	size_t stream_at; /* of them: the next one that is expected */
+	uint8_t stream_last;
+	bool stream_bad; /* it did not fit */
 	struct {
 		int64_t t_ns;
 		uint64_t n;

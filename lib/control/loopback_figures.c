@@ -72,7 +72,7 @@ static void rate(struct ww_loopback *l)
 	size_t from = l->chunks > 4 ? 1 : 0;
 
 	l->result.baud = (struct ww_quantity){NAN, NAN};
-	if (l->chunks < 4 || l->stream_back < l->stream_n)
+	if (l->chunks < 4 || l->stream_at < l->stream_n / 2)
 		return;
 	for (size_t i = from; i < l->chunks; i++, n++) {
 		mx += (double)l->chunk[i].n;
@@ -97,7 +97,7 @@ static void rate(struct ww_loopback *l)
 		hi = fmax(hi, e);
 	}
 	/* Stamps are late by up to a timer's period, in step with each other: no mean of many. */
-	u = (hi - lo) / sqrt(12) / (slope * (double)l->stream_back) * sqrt(2);
+	u = (hi - lo) / sqrt(12) / (slope * (double)l->stream_at) * sqrt(2);
 	l->result.baud.value = bits * 1e9 / slope;
 	l->result.baud.u = l->result.baud.value * hypot(u, CLOCK_REL);
 }
