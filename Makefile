@@ -183,6 +183,8 @@ TESTLD_test_lookup := -Wl,--wrap=getaddrinfo,--wrap=getaddrinfo_a,--wrap=gai_err
 # A meter of the test's own.
 FAKEMETER := -Wl,--wrap=ww_meter_find
 TESTLD_test_redecode := $(FAKEMETER)
+FAKEPORT := $(patsubst %,-Wl$(comma)--wrap=ww_port_%,open_setup write listing ready flush close transport)
+TESTLD_test_meter := $(FAKEMETER) $(FAKEPORT)
 TESTLD_test_redecode_alloc += $(FAKEMETER)
 # Serial ports in a /sys and a /dev of the test.
 TESTLD_test_ttyback := -Wl,--wrap=open,--wrap=ww_tty_ident,--wrap=ww_tty_find_again
