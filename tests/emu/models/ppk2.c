@@ -123,7 +123,7 @@ static int range_of(double amps)
 static unsigned convert(const struct ppk2 *p, double amps)
 {
 	int k = range_of(amps);
-	double v = p->source ? p->mv : 0, gs = p->term[GS][k], gi = p->term[GI][k], r, raw;
+	double v = p->mv, gs = p->term[GS][k], gi = p->term[GI][k], r, raw;
 	double c = p->term[S][k] * v / 1000 + p->term[I][k] - amps / p->term[UG][k];
 
 	r = gs > 0 ? (-gi + sqrt(fmax(gi * gi - 4 * gs * c, 0))) / (2 * gs) : -c / gi;
