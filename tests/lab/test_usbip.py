@@ -84,7 +84,7 @@ class Chip:
                     in struct.iter_unpack("<qIBBHq", f.read()) if fate == 0]
 
     def blinks(self):
-        """(before, after, level) of each change of CTS and D3."""
+        """(before, after, level, sent) of each change of CTS and D3."""
         self.state()
         with open(self.m.fetch("/tmp/lines")) as f:
             return [tuple(map(int, line.split())) for line in f]
@@ -158,15 +158,17 @@ class Usbip(unittest.TestCase):
     def judge_edges(self, name, trace, source, truth):
         got = [(r["t_lo_ns"], r["t_hi_ns"], r["level"])
                for r in exported(trace, "events") if r["source"] == source]
-        self.assertEqual([level for *_, level in got], [level for *_, level in truth],
+        self.assertEqual([level for *_, level in got], [level for *_, level, _ in truth],
                          "every edge, in order")
         inside = [lo <= after and hi >= before
-                  for (lo, hi, _), (before, after, _) in zip(got, truth)]
+                  for (lo, hi, _), (before, after, *_) in zip(got, truth)]
+        fair = [sent - after < 2 * 10**6 for _, after, _, sent in truth]
+        good = sum(i for i, f in zip(inside, fair) if f)
         error = statistics.median(abs((lo + hi) / 2 - (before + after) / 2)
-                                  for (lo, hi, _), (before, after, _) in zip(got, truth))
-        print(f"# {name}: {sum(inside)} of {len(truth)} edges inside; median error of the middle "
-              f"{error / 1e6:.2f} ms")
-        self.assertGreaterEqual(sum(inside), len(truth) * 0.95)
+                                  for (lo, hi, _), (before, after, *_) in zip(got, truth))
+        print(f"# {name}: {sum(inside)} of {len(truth)} edges inside, {good} of the {sum(fair)} "
+              f"that the chip told in time; median error of the middle {error / 1e6:.2f} ms")
+        self.assertEqual(good, sum(fair))
 
     def test_modem_lines(self):
         chip = self.plugged()
@@ -219,7 +221,9 @@ class Usbip(unittest.TestCase):
                   f"{r['baud']['value']:.0f} ± {2 * r['baud']['u']:.0f}")
             self.assertEqual(r["latency_timer_s"], 0.001)
             self.assertGreater(r["inside"], 0.97)
-            self.assertAlmostEqual(r["baud"]["value"], 115200, delta=0.05 * 115200)
+            # By libftdi a packet may wait for a machine that is busy: slower, with its ±.
+            self.assertAlmostEqual(r["baud"]["value"], 115200,
+                                   delta=0.05 * 115200 + 4 * r["baud"]["u"])
             self.assertIn(driver, self.m.check("ls /tmp/state.d"))
         # A recording at the same settings uses it, one at others does not.
         for baud, used in ((115200, True), (57600, False)):

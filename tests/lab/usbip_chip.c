@@ -140,6 +140,7 @@ static int vendor(struct chip *c, const uint8_t *s, uint8_t *out)
 		return 1;
 	case 12: /* pins */
 		out[0] = c->pins;
+		c->leave(0, c->n, now_ns());
 		return 1;
 	case 0x90: /* a word of an empty EEPROM */
 		out[0] = out[1] = 0xff;

@@ -13,7 +13,8 @@
  * that took, the byte, whether it was lost, and when the chip sent it to the host. Orders
  * are read from FIFO, a line each: plug [PORT], unplug, feed N, tell FILE, quit. PORT is the
  * controller's, from 0. "loop 1" connects TX with RX. "blink N" changes CTS (pin D3 as
- * well) N times; FILE of --lines gets a line for each: CLOCK_BOOTTIME before and after, level.
+ * well) N times; FILE of --lines gets a line for each: CLOCK_BOOTTIME before and after,
+ * level, when the host was told.
  */
 #include "usbip_ftdi.h"
 
@@ -50,14 +51,16 @@ struct line {
 	int64_t next_ns, last_ns;
 	int loop;
 	unsigned long to_blink;
+	struct {
+		int64_t before_ns, after_ns; /* not told to the host yet; 0: it is */
+	} edge;
 	int64_t blink_ns;
 	FILE *log, *lines;
 };
 
 static struct chip chip;
 static struct record in_chip[FIFO_MAX];
-static struct line line = {
-	.wire = -1, .random = 1, .next_ns = INT64_MAX, .blink_ns = INT64_MAX};
+static struct line line = {.wire = -1, .random = 1, .next_ns = INT64_MAX, .blink_ns = INT64_MAX};
 static int control;
 static unsigned port;
 
@@ -95,6 +98,10 @@ static void leave(size_t n, size_t left, int64_t t)
 {
 	for (size_t i = 0; i < n; i++)
 		in_chip[i].sent_ns = t;
+	if (line.edge.before_ns && line.lines)
+		fprintf(line.lines, "%lld %lld %d %lld\n", (long long)line.edge.before_ns,
+			(long long)line.edge.after_ns, (chip.modem & 0x10) != 0, (long long)t);
+	line.edge.before_ns = 0;
 	if (line.log)
 		fwrite(in_chip, sizeof(in_chip[0]), n, line.log);
 	memmove(in_chip, in_chip + n, left * sizeof(in_chip[0]));
@@ -104,6 +111,11 @@ static void leave(size_t n, size_t left, int64_t t)
 static void loop_turn(void)
 {
 	for (int i = 0; i < 64 && line.at < line.n && now_ns() >= line.next_ns; i++) {
+		/* No machine that stood still for too long loses anything here. */
+		if (chip.n == FIFO_MAX) {
+			line.next_ns = now_ns() + CHAR_NS;
+			return;
+		}
 		arrive(line.queue[line.at++]);
 		line.next_ns += CHAR_NS;
 	}
@@ -140,15 +152,18 @@ static void blink_turn(void)
 
 	if (before < line.blink_ns)
 		return;
+	if (line.edge.before_ns) { /* one after the other */
+		line.blink_ns = before + 2000000;
+		return;
+	}
 	chip.modem ^= 0x10;
 	chip.pins ^= 0x08;
 	chip.modem_changed = 1;
-	if (line.lines)
-		fprintf(line.lines, "%lld %lld %d\n", (long long)before, (long long)now_ns(),
-			(chip.modem & 0x10) != 0);
+	line.edge.before_ns = before;
+	line.edge.after_ns = now_ns();
 	line.random = line.random * 1664525u + 1013904223u;
-	line.blink_ns = --line.to_blink ? now_ns() + 4000000 + (line.random >> 8) % 50000000
-					: INT64_MAX;
+	line.blink_ns =
+		--line.to_blink ? now_ns() + 4000000 + (line.random >> 8) % 50000000 : INT64_MAX;
 }
 
 static void wire_ready(void)
@@ -213,11 +228,12 @@ static void tell(const char *path)
 		usbip_die(&chip.usb, part);
 	fprintf(f,
 		"plugged=%d\nlatency=%u\nevent=%d\nbaud=%u\nframe=%u\ndtr=%d\nrts=%d\n"
-		"to_blink=%lu\nto_feed=%lu\nfed=%lu\nlost=%lu\nwaiting=%zu\nqueued=%zu\nunlinked=%lu\n"
+		"to_blink=%lu\nto_feed=%lu\nfed=%lu\nlost=%lu\nwaiting=%zu\nqueued=%zu\nunlinked=%"
+		"lu\n"
 		"packets=%lu\nmost_urbs=%zu\n",
 		chip.usb.sock >= 0, chip.latency_ms, chip.event, chip.baud, chip.frame, chip.dtr,
-		chip.rts, line.to_blink, line.to_feed + (line.n - line.at), line.fed, line.lost, chip.n,
-		chip.usb.urbs, chip.usb.unlinked, chip.packets, chip.usb.most_urbs);
+		chip.rts, line.to_blink, line.to_feed + (line.n - line.at), line.fed, line.lost,
+		chip.n, chip.usb.urbs, chip.usb.unlinked, chip.packets, chip.usb.most_urbs);
 	fclose(f);
 	rename(part, path);
 }
