@@ -17,7 +17,7 @@
 
 #define BODY_MAX   65536
 #define HEADER_MAX 16384
-#define PATH_LEN  1024
+#define PATH_LEN   1024
 #define CONNECT_MS 3000
 #define TOTAL_NS   (5 * WW_NS_PER_S)
 

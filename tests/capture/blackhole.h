@@ -61,7 +61,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	return real(node, service, hints, out);
 }
 
-static void bh_fail(const char *what)
+_Noreturn static void bh_fail(const char *what)
 {
 	perror(what);
 	exit(1);
@@ -183,7 +183,7 @@ static void bh_read(const char *path, struct bh_stretch *s)
 {
 	static int64_t late[BH_BEATS_MAX], width[BH_BEATS_MAX];
 	struct ww_error err = {0};
-	struct ww_cursor *c;
+	struct ww_cursor *c = NULL;
 	struct ww_trace *t;
 	struct ww_batch b;
 	char text[32];
