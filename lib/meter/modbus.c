@@ -7,6 +7,8 @@
 #define RTU_NS	(500 * WW_NS_PER_MS)
 #define TCP_NS	(1500 * WW_NS_PER_MS)
 #define MOST_NS (4 * WW_NS_PER_S)
+/* Meters take 10 to 60 ms. */
+#define USUAL_NS (200 * WW_NS_PER_MS)
 /* A line that never falls quiet is spoken to all the same. */
 #define BABBLE_NS (500 * WW_NS_PER_MS)
 
@@ -214,6 +216,7 @@ static void send_now(struct ww_modbus *m, int64_t now, const struct ww_meter_out
 
 	m->wanted = false;
 	m->waiting = true;
+	m->sent_ns = now;
 	m->n = 0;
 	m->heard = 0;
 	m->late = m->damaged = 0;
@@ -258,8 +261,11 @@ enum ww_mb_event ww_modbus_tick(struct ww_modbus *m, int64_t now_ns, const struc
 	if (!m->waiting || now_ns < m->limit_ns)
 		return WW_MB_NONE;
 	m->waiting = false;
-	/* An RTU frame does not tell which question it answers: a late one is waited for. */
-	if (!m->tcp)
+	/*
+	 * An RTU frame does not tell which question it answers: a late one is waited for,
+	 * unless what came was it, damaged.
+	 */
+	if (!m->tcp && m->heard <= (m->echo ? m->sent_n : 0))
 		m->lapsed_ns = ww_add_sat(now_ns, 2 * m->patience_ns);
 	return WW_MB_SILENT;
 }
@@ -312,6 +318,11 @@ static void other(struct ww_modbus *m, const struct ww_mb_answer *a)
 static enum ww_mb_event answered(struct ww_modbus *m, const struct ww_mb_answer *a,
 				 struct ww_interval t)
 {
+	int64_t usual = ww_add_sat(m->sent_ns, (int64_t)m->sent_n * m->char_ns + USUAL_NS);
+
+	/* Held up on its way, nobody knows where: it may have been there ever since. */
+	if (t.lo_ns > usual)
+		t.lo_ns = m->sent_ns;
 	m->waiting = false;
 	m->t = t;
 	m->exception = a->exception;

@@ -65,7 +65,7 @@ struct ww_modbus {
 	int64_t quiet_ns;     /* the line is quiet from here */
 	int64_t asked_ns;     /* when the question was wanted: quiet or not, it is sent soon */
 	int64_t lapsed_ns;    /* until when an answer that was given up may still come */
-	int64_t limit_ns;
+	int64_t sent_ns, limit_ns;
 	uint8_t sent[12];
 	size_t sent_n;
 
