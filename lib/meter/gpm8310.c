@@ -255,8 +255,8 @@ static void gpm_channel(const void *state, size_t i, struct ww_channel_info *c)
 	const struct gpm *g = state;
 
 	*c = ww_meter_gpm8310.desc.channel[i];
-	if (g->digit[i] > c->resolution)
-		c->resolution = g->digit[i];
+	if (g->digit[i] > 0)
+		c->resolution = g->digit[i] > c->scale ? g->digit[i] : c->scale;
 }
 
 static void gpm_start(void *state, int64_t now_ns, const struct ww_meter_out *out)
@@ -313,10 +313,10 @@ static const struct ww_usb_id ids[] = {
 };
 
 /* clang-format off */
-#define CH(n, q, u, s)                                                                             \
+#define CH(n, q, u, s, r)                                                                             \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = WW_AVERAGE, .scale = s,          \
-		.resolution = s, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
+		.resolution = r, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
 	}
 /* clang-format on */
 
@@ -331,12 +331,13 @@ const struct ww_meter_ops ww_meter_gpm8310 = {
 		 .delay_min_ns = 0,
 		 .delay_max_ns = UPDATE_NS + 100 * WW_NS_PER_MS,
 		 .channels = ITEMS,
-		 .channel = {CH("power", "power", "W", 1e-6), CH("voltage", "voltage", "V", 1e-4),
-			     CH("current", "current", "A", 1e-7),
-			     CH("apparent_power", "apparent_power", "VA", 1e-6),
-			     CH("reactive_power", "other", "var", 1e-6),
-			     CH("power_factor", "power_factor", "1", 1e-4),
-			     CH("frequency", "frequency", "Hz", 1e-3)},
+		 .channel = {CH("power", "power", "W", 1e-6, 0.01),
+			     CH("voltage", "voltage", "V", 1e-4, 0.01),
+			     CH("current", "current", "A", 1e-7, 1e-4),
+			     CH("apparent_power", "apparent_power", "VA", 1e-6, 0.01),
+			     CH("reactive_power", "other", "var", 1e-6, 0.01),
+			     CH("power_factor", "power_factor", "1", 1e-4, 1e-4),
+			     CH("frequency", "frequency", "Hz", 1e-3, 0.01)},
 		 .state_size = sizeof(struct gpm)},
 	.init = gpm_init,
 	.shape = gpm_shape,

@@ -394,8 +394,8 @@ static void wt_channel(const void *state, size_t i, struct ww_channel_info *c)
 	const struct wt *w = state;
 
 	*c = ww_meter_wt310.desc.channel[i];
-	if (w->digit[i] > c->resolution)
-		c->resolution = w->digit[i];
+	if (w->digit[i] > 0)
+		c->resolution = w->digit[i] > c->scale ? w->digit[i] : c->scale;
 }
 
 static void wt_start(void *state, int64_t now_ns, const struct ww_meter_out *out)
@@ -457,10 +457,10 @@ static const struct ww_usb_id ids[] = {
 };
 
 /* clang-format off */
-#define CH(n, q, u, sem, s)                                                                        \
+#define CH(n, q, u, sem, s, r)                                                                        \
 	{                                                                                          \
 		.name = n, .quantity = q, .unit = u, .semantics = sem, .scale = s,                 \
-		.resolution = s, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
+		.resolution = r, .acc_abs = (double)NAN, .acc_rel = (double)NAN                    \
 	}
 /* clang-format on */
 
@@ -476,16 +476,16 @@ const struct ww_meter_ops ww_meter_wt310 = {
 		 .delay_min_ns = 0,
 		 .delay_max_ns = 100 * WW_NS_PER_MS,
 		 .channels = ITEMS,
-		 .channel = {CH("power", "power", "W", WW_AVERAGE, 1e-6),
-			     CH("voltage", "voltage", "V", WW_AVERAGE, 1e-5),
-			     CH("current", "current", "A", WW_AVERAGE, 1e-7),
-			     CH("energy", "energy", "Wh", WW_COUNTER, 1e-6),
-			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 1e-6),
-			     CH("reactive_power", "other", "var", WW_AVERAGE, 1e-6),
-			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 1e-5),
-			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 1e-3),
-			     CH("voltage_peak", "voltage", "V", WW_INSTANT, 1e-5),
-			     CH("current_peak", "current", "A", WW_INSTANT, 1e-7)},
+		 .channel = {CH("power", "power", "W", WW_AVERAGE, 1e-6, 0.01),
+			     CH("voltage", "voltage", "V", WW_AVERAGE, 1e-5, 0.01),
+			     CH("current", "current", "A", WW_AVERAGE, 1e-7, 1e-4),
+			     CH("energy", "energy", "Wh", WW_COUNTER, 1e-6, 1e-3),
+			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 1e-6, 0.01),
+			     CH("reactive_power", "other", "var", WW_AVERAGE, 1e-6, 0.01),
+			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 1e-5, 1e-4),
+			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 1e-3, 0.01),
+			     CH("voltage_peak", "voltage", "V", WW_INSTANT, 1e-5, 0.1),
+			     CH("current_peak", "current", "A", WW_INSTANT, 1e-7, 1e-3)},
 		 .state_size = sizeof(struct wt)},
 	.init = wt_init,
 	.shape = wt_shape,
