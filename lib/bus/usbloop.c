@@ -68,8 +68,12 @@ int64_t ww_usbloop_turn(struct ww_usbloop *l)
 
 		empty_list(l);
 		libusb_handle_events_timeout_completed(l->c, &zero, NULL);
-		if (!l->first)
+		if (!l->first) {
+			/* Where nothing was in flight, no transfer has told it. */
+			if (l->gone)
+				ww_port_lost(l->p, -ENODEV, "unplugged");
 			return before;
+		}
 		/* The one that is taken may be in flight again, and have another next. */
 		while ((x = l->first) && ww_port_alive(l->p)) {
 			l->first = x->next;
@@ -109,6 +113,7 @@ static void LIBUSB_CALL fd_removed(int fd, void *ctx)
 {
 	struct ww_usbloop *l = ctx;
 
+	l->gone = true;
 	for (size_t i = 0; i < WW_USB_FDS; i++) {
 		if (l->fds[i].w && l->fds[i].fd == fd) {
 			ww_watch_free(l->fds[i].w);

@@ -33,6 +33,7 @@ struct ww_usbloop {
 	/* A transfer has ended; t->status tells how. */
 	void (*take)(void *ctx, struct ww_usb_xfer *x);
 	void *ctx;
+	bool gone; /* libusb has given up the device's descriptor */
 	struct {
 		int fd;
 		struct ww_watch *w;

@@ -115,6 +115,10 @@ static bool failed(struct usb *s, const struct ww_usb_xfer *x, bool in)
 		return false;
 	case LIBUSB_TRANSFER_CANCELLED:
 		return false;
+	case LIBUSB_TRANSFER_STALL:
+		if (in && s->halted_in) /* the others that waited say the same */
+			return false;
+		break;
 	default:
 		break;
 	}
