@@ -403,7 +403,7 @@ const struct ww_meter_ops ww_meter_shelly = {
 			     CH("energy", "energy", "Wh", WW_COUNTER, 1 / PER_WH, 0.1),
 			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 0.001, 0.01),
 			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 0.001, 0.1),
-			     CH("reactive_power", "reactive_power", "var", WW_AVERAGE, 0.001, 0.1),
+			     CH("reactive_power", "other", "var", WW_AVERAGE, 0.001, 0.1),
 			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 0.001, 0.1)},
 		 .state_size = sizeof(struct shelly)},
 	.init = shelly_init,

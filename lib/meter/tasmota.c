@@ -318,7 +318,7 @@ const struct ww_meter_ops ww_meter_tasmota = {
 			     CH("energy", "energy", "Wh", WW_COUNTER, 0.01, 1),
 			     CH("power_factor", "power_factor", "1", WW_AVERAGE, 0.001, 0.01),
 			     CH("apparent_power", "apparent_power", "VA", WW_AVERAGE, 0.001, 1),
-			     CH("reactive_power", "reactive_power", "var", WW_AVERAGE, 0.001, 1),
+			     CH("reactive_power", "other", "var", WW_AVERAGE, 0.001, 1),
 			     CH("frequency", "frequency", "Hz", WW_AVERAGE, 0.001, 1)},
 		 .state_size = sizeof(struct tasmota)},
 	.init = tasmota_init,

@@ -138,7 +138,8 @@ static void splits(void **unused)
 		size_t given, n;
 		char *whole;
 
-		if (pulses_only(ww_meters[i]))
+		/* Only a stream may be cut: a message is a whole. */
+		if (ww_meters[i]->desc.buses && !(ww_meters[i]->desc.buses & WW_BUS_STREAM))
 			continue;
 		whole = readings_of(ww_meters[i], sizeof(stream), &given);
 		assert_non_null(whole);

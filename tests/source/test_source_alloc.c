@@ -156,6 +156,10 @@ static void meter(void **unused)
 	fcntl(master, F_SETFL, O_NONBLOCK);
 	snprintf(uri, sizeof(uri), "wattsup:%s", name);
 	each_fails(uri);
+	/* A line that others may join. */
+	snprintf(uri, sizeof(uri), "pzem004t:%s", name);
+	each_fails(uri);
+	snprintf(uri, sizeof(uri), "wattsup:%s", name);
 	assert_int_equal(sl_init(&s, 100 * SEC, &err), 0);
 	calls = 0;
 	meet(uri, master, &s);
