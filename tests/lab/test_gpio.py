@@ -99,6 +99,24 @@ class Gpio(unittest.TestCase):
             got = exported(self.m.end(f"option{i}")[0], "events")
             self.judge(got, truth)
 
+    def test_pulses(self):
+        """A pulse meter: what stat integrates is the energy of the pulses."""
+        self.record("pulses", "s0:gpio:bench/2?imp_per_kwh=10000&max_watts=1000000")
+        truth = [before for before, _, level in self.drive(42, 20) if level]
+        self.m.check("sleep 1")
+        trace, out = self.m.end("pulses")
+        rows = [r for r in exported(trace, "samples")
+                if r["channel"] == "power" and r["value"] is not None]
+        self.assertEqual(len(rows), len(truth) - 1, out)
+        for r, a, b in zip(rows, truth, truth[1:]):
+            self.assertAlmostEqual(r["value"], 360e9 / (b - a), delta=360e9 / (b - a) * 0.1)
+        stat = json.loads(subprocess.run([os.path.join(lab.BUILD, "bin", "pwrlog"), "stat",
+                                          "--json", trace], capture_output=True, text=True,
+                                         check=True).stdout)
+        power = next(c for c in stat["channels"] if c["name"].endswith(".power"))
+        self.assertAlmostEqual(power["energy_J"]["value"], 360 * len(rows), delta=0.1)
+        self.assertEqual(power["gaps"], 0)
+
     def test_chip_goes_and_comes_back(self):
         self.record("away", "gpio:bench/wake")
         truth = self.drive(6)
