@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Smart plugs over the network: recorded beside each other, away and back, passwords kept."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,6 +34,46 @@ class Plug:
     def close(self):
         self.p.kill()
         self.p.communicate()
+
+
+# In a network of its own: the only name server takes questions and answers none.
+MUTE_SERVER = r"""
+import fcntl, socket, struct, subprocess, sys, threading
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14s", b"lo", 0x41, b""))
+subprocess.run(["mount", "--bind", sys.argv[1], "/etc/resolv.conf"], check=True)
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 53))
+code = subprocess.run(sys.argv[2:]).returncode
+server.setblocking(False)
+print("asked" if server.recv(999) else "")
+sys.exit(code)
+"""
+
+
+class NameServer(unittest.TestCase):
+    def test_mute_name_server(self):
+        if subprocess.run(["unshare", "-rmn", "true"], capture_output=True,
+                          check=False).returncode:
+            self.skipTest("no namespaces here")
+        with tempfile.TemporaryDirectory() as tmp:
+            conf = os.path.join(tmp, "resolv.conf")
+            with open(conf, "w", encoding="ascii") as f:
+                f.write("nameserver 127.0.0.1\n")
+            begun = time.monotonic()
+            p = subprocess.run(["unshare", "-rmn", sys.executable, "-c", MUTE_SERVER, conf,
+                                tool("pwrlog"), "record", "-o", os.path.join(tmp, "t.wwt"),
+                                "--for", "4", "-m", "sim:?rate=50", "-m",
+                                "tasmota:http://plug.example.net?timeout=1s", "-m",
+                                "kasa:tcp://strip.example.net:9999"],
+                               capture_output=True, text=True, timeout=60, check=False)
+            took = time.monotonic() - begun
+        self.assertIn("asked", p.stdout, p.stderr)
+        # Neither at the start nor at the end does anybody wait for its answer.
+        self.assertLess(took, 8)
+        late = re.search(r"99 % under ([0-9.]+) ms, at most ([0-9.]+) ms", p.stderr)
+        self.assertTrue(late, p.stderr)
+        print("# name server: lateness 99 % under", late[1], "ms, at most", late[2], "ms")
+        self.assertLess(float(late[1]), 100)
 
 
 class Plugs(unittest.TestCase):
