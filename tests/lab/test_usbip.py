@@ -352,6 +352,42 @@ class Usbip(unittest.TestCase):
         finally:
             self.m.check("kill $(cat /tmp/holder)")
 
+    def test_dtr_is_a_button(self):
+        """Pressed beside the kernel's driver, beside our own recorder, and killed."""
+        chip = self.plugged()
+        press = "ftdi:?dtr=pulse,1500ms"
+        self.m.check(f"resumetime act --json '{press}' > /tmp/act.json 2> /tmp/act.err &")
+        chip.wait(dtr=1)
+        chip.wait(dtr=0)
+        self.m.wait_for("grep -q pulse_ms /tmp/act.json", "end of the press")
+        act = json.loads(self.m.check("cat /tmp/act.json"))
+        self.assertGreaterEqual(act["pulse_ms"][1], 1500)
+        self.assertIn("/ftdi_sio", self.m.check("readlink " + DRIVER), "left where it was")
+        # Killed in the middle: its guard puts it back long before its time.
+        self.m.check("resumetime act 'ftdi:?dtr=pulse,50s,hold' > /dev/null 2>&1 & "
+                     "echo $! > /tmp/act.pid")
+        chip.wait(dtr=1)
+        self.m.check("kill -9 $(cat /tmp/act.pid)")
+        chip.wait(dtr=0)
+        # The port that records is the one that presses, by either driver.
+        for port in ("ftdi:?dtr=0", "/dev/ttyUSB0?dtr=0"):
+            self.m.check(f"rm -f /tmp/off.*; resumetime record -p '{port}' --cycles 1 --suspend "
+                         f"true --resume-timeout 1s --off '{press}' -o /tmp/off.wwt < /dev/null "
+                         "> /tmp/off.out 2>&1; true", 60)
+            marks = [r for r in exported(self.m.fetch("/tmp/off.wwt"), "marks")
+                     if r["kind"] in ("off", "off-end")]
+            self.assertEqual([r["kind"] for r in marks], ["off", "off-end"],
+                             self.m.check("cat /tmp/off.out"))
+            self.assertRegex(marks[1]["text"], r"^pulse of 1[56]\d\d\.\d ms$")
+            chip.wait(dtr=0)
+        self.m.check("sleep 60 < /dev/ttyUSB0 & echo $! > /tmp/holder; usleep 200000")
+        try:
+            code, said = self.m.run(f"resumetime act '{press}'")
+            self.assertEqual(code, 1, said)
+            self.assertRegex(said, r"/dev/ttyUSB0 is in use by process \d+ \(sleep\)")
+        finally:
+            self.m.check("kill $(cat /tmp/holder)")
+
     def test_wattsup(self):
         self.m.check("wattsup_emu --link /tmp/meter --watts 42 < /dev/zero > /tmp/emu.out 2>&1 "
                      "& i=0; until [ -e /tmp/meter ] || [ $i = 50 ]; do usleep 100000; "
