@@ -41,6 +41,7 @@ struct fnb {
 	bool has_last, first, told_still;
 	struct ww_interval last;    /* arrival of the last report */
 	struct ww_interval given;   /* last reading */
+	int64_t report_ns;	    /* between reports, as it is: near REPORT_NS */
 	int64_t due_ns;		    /* when the last report was due, by the pace */
 	int64_t told_ns, told;	    /* silence already told */
 	struct ww_interval late_in; /* where reports may be missing */
@@ -108,10 +109,14 @@ static void lost(struct fnb *f, struct ww_interval in, int64_t reports, const ch
  */
 static void pace(struct fnb *f, struct ww_interval t, const struct ww_meter_out *out)
 {
-	int64_t late = ww_since(t.hi_ns, ww_add_sat(f->due_ns, REPORT_NS));
+	int64_t late = ww_since(t.hi_ns, ww_add_sat(f->due_ns, f->report_ns));
+	int64_t apart = ww_since(t.hi_ns, f->last.hi_ns);
 
-	f->due_ns = ww_add_sat(f->due_ns, REPORT_NS);
-	if (late < REPORT_NS / 2) {
+	f->due_ns = ww_add_sat(f->due_ns, f->report_ns);
+	if (late < f->report_ns / 2) {
+		/* Its 40 ms are its own: a report that is only a little off tells how long. */
+		if (apart > REPORT_NS * 3 / 4 && apart < REPORT_NS * 5 / 4)
+			f->report_ns += (apart - f->report_ns) / 32;
 		/* Follow the meter's clock, slowly where it lags. */
 		f->due_ns = late < 0 ? t.hi_ns : f->due_ns + late / 8;
 		f->late_n = 0;
@@ -125,7 +130,7 @@ static void pace(struct fnb *f, struct ww_interval t, const struct ww_meter_out 
 	f->late_least = late < f->late_least ? late : f->late_least;
 	if (f->late_n < SETTLED)
 		return;
-	lost(f, f->late_in, (f->late_least + REPORT_NS / 2) / REPORT_NS,
+	lost(f, f->late_in, (f->late_least + f->report_ns / 2) / f->report_ns,
 	     f->damaged ? "damaged" : "missing", out);
 	/* What is later still was lost after that. */
 	f->due_ns = ww_add_sat(f->due_ns, f->late_least);
@@ -136,7 +141,7 @@ static void pace(struct fnb *f, struct ww_interval t, const struct ww_meter_out 
 /* After a silence that was told; the meter has begun anew. */
 static void back(struct fnb *f, struct ww_interval t, const struct ww_meter_out *out)
 {
-	int64_t n = (ww_since(ww_iv_mid(t), ww_iv_mid(f->last)) + REPORT_NS / 2) / REPORT_NS;
+	int64_t n = (ww_since(ww_iv_mid(t), ww_iv_mid(f->last)) + f->report_ns / 2) / f->report_ns;
 
 	lost(f, (struct ww_interval){f->told_ns, t.lo_ns}, n - 1 - f->told, "silent", out);
 	f->told = 0;
@@ -213,7 +218,7 @@ static void data(struct fnb *f, struct ww_interval t, const uint8_t *p,
 		/* After a beginning it is of another time, or of none. */
 		if ((k == 0 && first) || (k && f->measured_only))
 			continue;
-		sample(f, p + 2 + 15 * k, t, (SAMPLES - 1 - k) * SAMPLE_NS, out);
+		sample(f, p + 2 + 15 * k, t, (SAMPLES - 1 - k) * f->report_ns / SAMPLES, out);
 	}
 	still(f, p + 2, t, out);
 }
@@ -264,6 +269,7 @@ static int init(struct fnb *f, bool old, struct ww_uri *options, int64_t every_n
 	*f = (struct fnb){.old = old,
 			  .keep_ns = old ? 3 * WW_NS_PER_MS : WW_NS_PER_S,
 			  .measured_only = measured != 0,
+			  .report_ns = REPORT_NS,
 			  .given = {WW_TIME_MIN, WW_TIME_MIN},
 			  .next_ns = WW_TIME_MAX,
 			  .limit_ns = WW_TIME_MAX};
@@ -348,7 +354,7 @@ static void silent(struct fnb *f, int64_t now, const struct ww_meter_out *out)
 		return;
 	}
 	if (f->has_last) {
-		n = ww_since(now, f->last.hi_ns) / REPORT_NS - f->told;
+		n = ww_since(now, f->last.hi_ns) / f->report_ns - f->told;
 		lost(f, (struct ww_interval){from, now}, n, f->damaged ? "damaged" : "silent", out);
 		f->told += n > 0 ? n : 0;
 		f->told_ns = now;

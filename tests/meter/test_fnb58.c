@@ -191,6 +191,47 @@ static void late_ones(void **unused)
 	free(b.to_meter);
 }
 
+/* A meter whose 40 ms are 43 or 38 loses nothing by that; what it loses is found. */
+static void own_pace(void **unused)
+{
+	static const int64_t period[] = {43 * MS, 38 * MS};
+	const struct ww_meter_ops *m = ww_meter_find("fnb58");
+	struct golden g = golden_find("fnb48.data");
+	struct ww_meter_out out;
+
+	(void)unused;
+	for (size_t k = 0; k < WW_COUNTOF(period); k++) {
+		int missing = 0;
+
+		memset(&b, 0, sizeof(b));
+		assert_int_equal(ml_open(&b.log, m, "fnb58:", 0, NULL), 0);
+		out = mb_out(&b);
+		b.log.now_ns = 1000 * SEC;
+		m->start(b.log.state, b.log.now_ns, &out);
+		for (int i = 1; i <= 1000; i++) {
+			/* Each report is late by up to 7 ms. */
+			int64_t t = 1000 * SEC + i * period[k] + (i * 37 % 8) * MS;
+
+			while (m->deadline(b.log.state) <= t) {
+				b.log.now_ns = m->deadline(b.log.state);
+				m->tick(b.log.state, b.log.now_ns, &out);
+			}
+			b.log.now_ns = t;
+			if (i > 500 && i % 50 == 0)
+				missing += 4;
+			else
+				m->feed(b.log.state, (struct ww_interval){t - MS, t}, g.p, g.n,
+					&out);
+			assert_true(i > 500 || b.log.losses == 0);
+		}
+		/* The last one is not settled yet. */
+		assert_int_equal(lost_items(&b.log, "missing"), missing - 4);
+		times_rise(&b);
+		ml_close(&b.log);
+		free(b.to_meter);
+	}
+}
+
 static void damaged(void **unused)
 {
 	static const char *const faults[] = {"crc", "short"};
@@ -283,17 +324,12 @@ static void stands_still(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),
-		cmocka_unit_test(exact_values),
-		cmocka_unit_test(old_one),
-		cmocka_unit_test(measured_only),
-		cmocka_unit_test(growing_load),
-		cmocka_unit_test(lost_ones),
-		cmocka_unit_test(late_ones),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(other_types_and_junk),
-		cmocka_unit_test(stops_by_itself),
-		cmocka_unit_test(never_works),
+		cmocka_unit_test(golden),	   cmocka_unit_test(exact_values),
+		cmocka_unit_test(old_one),	   cmocka_unit_test(measured_only),
+		cmocka_unit_test(growing_load),	   cmocka_unit_test(lost_ones),
+		cmocka_unit_test(late_ones),	   cmocka_unit_test(own_pace),
+		cmocka_unit_test(damaged),	   cmocka_unit_test(other_types_and_junk),
+		cmocka_unit_test(stops_by_itself), cmocka_unit_test(never_works),
 		cmocka_unit_test(stands_still),
 	};
 
