@@ -8,7 +8,7 @@
 #define TCP_NS	(1500 * WW_NS_PER_MS)
 #define MOST_NS (4 * WW_NS_PER_S)
 /* Meters take 10 to 60 ms. */
-#define USUAL_NS (200 * WW_NS_PER_MS)
+#define USUAL_NS (100 * WW_NS_PER_MS)
 /* A line that never falls quiet is spoken to all the same. */
 #define BABBLE_NS (500 * WW_NS_PER_MS)
 
@@ -320,9 +320,11 @@ static enum ww_mb_event answered(struct ww_modbus *m, const struct ww_mb_answer 
 {
 	int64_t usual = ww_add_sat(m->sent_ns, (int64_t)m->sent_n * m->char_ns + USUAL_NS);
 
-	/* Held up on its way, nobody knows where: it may have been there ever since. */
-	if (t.lo_ns > usual)
-		t.lo_ns = m->sent_ns;
+	/* Held up on its way, nobody knows where: what it says may be so much older. */
+	if (t.hi_ns > usual && t.hi_ns - usual > m->held_ns) {
+		m->held_ns = ((t.hi_ns - usual) / USUAL_NS + 1) * USUAL_NS;
+		m->slower = true;
+	}
 	m->waiting = false;
 	m->t = t;
 	m->exception = a->exception;

@@ -66,6 +66,8 @@ struct ww_modbus {
 	int64_t asked_ns;     /* when the question was wanted: quiet or not, it is sent soon */
 	int64_t lapsed_ns;    /* until when an answer that was given up may still come */
 	int64_t sent_ns, limit_ns;
+	int64_t held_ns; /* longest that an answer was held up: part of the delay */
+	bool slower;	 /* it has grown: to be told */
 	uint8_t sent[12];
 	size_t sent_n;
 

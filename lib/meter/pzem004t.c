@@ -150,6 +150,9 @@ static void answer(struct pzem *z, const struct ww_meter_out *out)
 		ww_pace_miss(&z->pace, z->mb.t.hi_ns, "damaged", out);
 		return;
 	}
+	if (z->mb.slower && z->phase == RUN)
+		out->identity(out->ctx, NULL, NULL, NULL);
+	z->mb.slower = false;
 	if (z->phase == ASK)
 		out->identity(out->ctx, z->dc ? "PZEM-003 or PZEM-017" : "PZEM-004T v3 or v4", NULL,
 			      NULL);
@@ -293,6 +296,7 @@ static void pz_shape(const void *state, struct ww_meter_shape *s)
 	const struct pzem *z = state;
 
 	s->period_ns = ww_pace_period(&z->pace);
+	s->delay_max_ns += z->mb.held_ns;
 }
 
 static void pz_start(void *state, int64_t now_ns, const struct ww_meter_out *out)

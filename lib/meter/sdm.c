@@ -168,6 +168,9 @@ static void complete(struct ww_sdm *d, const struct ww_meter_out *out)
 		return;
 	}
 	d->idle_told = false;
+	if (d->mb.slower && d->phase == WW_SDM_RUN)
+		out->identity(out->ctx, NULL, NULL, NULL);
+	d->mb.slower = false;
 	if (d->phase == WW_SDM_ASK)
 		identify(d, out);
 	given(d, out);
@@ -359,6 +362,7 @@ void ww_sdm_shape(const void *state, struct ww_meter_shape *s)
 	s->channels = d->row->channels;
 	/* Faster than it is renewed: a reading each time that something changed. */
 	s->period_ns = d->pace.refresh_ns ? 0 : d->pace.every_ns;
+	s->delay_max_ns += d->mb.held_ns;
 	/* The first value of a round is older than its last by all questions between. */
 	if (d->single)
 		s->delay_max_ns += (int64_t)d->row->channels *
