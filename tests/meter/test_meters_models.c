@@ -34,9 +34,13 @@ static bool both(const struct emu_model *m)
 	return d && !d->desc.left_out;
 }
 
+/* A PPK2 is told the voltage: that of its example. */
 static void open_bench(struct meterbench *b, const struct emu_model *m, const char *fault)
 {
 	struct emu_setup s = load(fault);
+
+	if (strcmp(m->name, "ppk2") == 0)
+		s.volts = 3.3;
 
 	mb_open(b, m->name, NULL, 0, &s);
 	b->quiet = b->log.period_ns < WW_NS_PER_MS;
