@@ -99,6 +99,36 @@ void usbip_unplug(struct usbip *u)
 		free(u->urb[--u->urbs]);
 }
 
+/*
+ * Real-time priority, and that of the controller's threads: what the interrupt of a real one
+ * does must not wait for a recorder.
+ */
+static void hurry(const struct usbip *u)
+{
+	struct sched_param sp = {.sched_priority = 79};
+	char path[300], name[32];
+	struct dirent *e;
+	DIR *d = opendir("/proc");
+	FILE *f;
+
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fgets(name, sizeof(name), f) && !strncmp(name, "vhci_", 5))
+			sched_setscheduler(atoi(e->d_name), SCHED_FIFO, &sp);
+		fclose(f);
+	}
+	if (d)
+		closedir(d);
+	if (u->calm)
+		return;
+	sp.sched_priority = 80;
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	sched_setscheduler(0, SCHED_FIFO, &sp);
+}
+
 void usbip_plug(struct usbip *u, unsigned port, unsigned speed)
 {
 	int fds[2], sys, n;
@@ -124,7 +154,7 @@ void usbip_plug(struct usbip *u, unsigned port, unsigned speed)
 	close(sys);
 	close(fds[0]);
 	u->sock = fds[1];
-	usbip_hurry();
+	hurry(u);
 }
 
 /* ---------------------------------------------------------------- the requests */
@@ -272,30 +302,6 @@ int usbip_serve(struct usbip *u)
 }
 
 /* ----------------------------------------------------------------- the program */
-
-void usbip_hurry(void)
-{
-	struct sched_param sp = {.sched_priority = 79};
-	char path[300], name[32];
-	struct dirent *e;
-	DIR *d = opendir("/proc");
-	FILE *f;
-
-	while (d && (e = readdir(d))) {
-		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
-		f = fopen(path, "r");
-		if (!f)
-			continue;
-		if (fgets(name, sizeof(name), f) && !strncmp(name, "vhci_", 5))
-			sched_setscheduler(atoi(e->d_name), SCHED_FIFO, &sp);
-		fclose(f);
-	}
-	if (d)
-		closedir(d);
-	sp.sched_priority = 80;
-	prctl(PR_SET_TIMERSLACK, 1UL);
-	sched_setscheduler(0, SCHED_FIFO, &sp);
-}
 
 int usbip_control_open(const struct usbip *u, const char *fifo)
 {

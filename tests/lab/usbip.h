@@ -7,6 +7,7 @@
 #ifndef USBIP_H
 #define USBIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ struct usbip {
 	const uint8_t *device, *config;
 	size_t config_n;
 	const char *string[4]; /* 1 maker, 2 product, 3 serial; NULL: none */
+	bool calm;	       /* its own time does not matter: no real-time priority for it */
 	void *ctx;
 	/* data: what came with it. Bytes put to out (256), or -EPIPE, or USBIP_OTHER. */
 	int (*control)(void *ctx, const uint8_t *setup, const uint8_t *data, uint8_t *out);
@@ -49,11 +51,6 @@ int usbip_serve(struct usbip *u);
 struct urb *usbip_first(struct usbip *u, uint8_t ep);
 /* Ends it: status 0 or a negative errno; in: urb->have bytes of urb->data. */
 void usbip_finish(struct usbip *u, struct urb *urb, int status);
-/*
- * Real-time priority, and that of the controller's threads: what the interrupt of a real one
- * does must not wait for a recorder.
- */
-void usbip_hurry(void);
 /* Opens the FIFO of orders. */
 int usbip_control_open(const struct usbip *u, const char *fifo);
 /* Reads orders, a line each, and calls fn for each; 0: it said that this is the end. */

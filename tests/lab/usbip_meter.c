@@ -39,7 +39,7 @@ struct queued {
 static const struct emu_model *model;
 static struct emu_setup setup = {.volts = 5, .amps = 1, .pf = 1, .hz = 50};
 static void *state;
-static struct usbip usb = {.name = "usbip_meter", .sock = -1};
+static struct usbip usb = {.name = "usbip_meter", .sock = -1, .calm = true};
 static unsigned port;
 static struct queued queue[QUEUE];
 static size_t queued;
