@@ -227,6 +227,12 @@ static int interface_of(const struct ww_tty_info *info, char *name, size_t n)
 	return 0;
 }
 
+/* Of a UART; 0x0 is none. */
+static bool address_of(const struct ww_tty_info *info, const char *name, char *out, size_t n)
+{
+	return ww_sysfs_read(info->dir, name, out, n) && *out && strcmp(out, "0x0") != 0;
+}
+
 void ww_tty_adapter(const struct ww_tty_info *info, char *out, size_t n)
 {
 	char where[64], name[64];
@@ -238,11 +244,8 @@ void ww_tty_adapter(const struct ww_tty_info *info, char *out, size_t n)
 		ww_usb_adapter((unsigned)strtoul(info->vid, NULL, 16),
 			       (unsigned)strtoul(info->pid, NULL, 16),
 			       *info->serial ? info->serial : name, interface, out, n);
-	} else if (ww_sysfs_read(info->dir, "port", where, sizeof(where)) &&
-		   strcmp(where, "0x0") != 0 && *where) {
-		snprintf(out, n, "uart:%s", where);
-	} else if (ww_sysfs_read(info->dir, "iomem_base", where, sizeof(where)) && *where &&
-		   strcmp(where, "0x0") != 0) {
+	} else if (address_of(info, "port", where, sizeof(where)) ||
+		   address_of(info, "iomem_base", where, sizeof(where))) {
 		snprintf(out, n, "uart:%s", where);
 	}
 }

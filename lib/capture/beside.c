@@ -4,21 +4,16 @@
 
 #include <stdio.h>
 
-static struct ww_side *of(struct ww_track *t, size_t i)
-{
-	return i < WW_BESIDE ? &t->beside[i] : NULL;
-}
-
 int ww_beside_describe(void *ctx, size_t i, const char *suffix, const struct ww_source_info *info,
 		       const struct ww_channel_info *channels, size_t n, struct ww_error *err)
 {
 	struct ww_track *t = ctx;
-	struct ww_side *b = of(t, i);
+	struct ww_side *b = &t->beside[i < WW_BESIDE ? i : 0];
 	struct ww_source_info shown = *info;
 	struct ww_desc *d;
 	char name[176];
 
-	if (!b || !t->label || n != 1)
+	if (i >= WW_BESIDE || !t->label || n != 1)
 		return ww_fail(err, -EINVAL, "%s: %s cannot be stored beside it", t->uri, suffix);
 	if (!b->tried && t->rec->next_index == WW_STORE_SOURCES)
 		return ww_fail(err, -ENOSPC, "%s: too many sources: at most %d", t->uri,
@@ -64,9 +59,9 @@ static void put(struct ww_track *t, struct ww_side *b, struct ww_interval when, 
 void ww_beside_sample(void *ctx, size_t i, struct ww_interval when, int64_t code)
 {
 	struct ww_track *t = ctx;
-	struct ww_side *b = of(t, i);
+	struct ww_side *b = &t->beside[i < WW_BESIDE ? i : 0];
 
-	if (!b || !b->tried || t->rec->stopped)
+	if (i >= WW_BESIDE || !b->tried || t->rec->stopped)
 		return;
 	t->rec->samples++;
 	put(t, b, when, code);

@@ -271,6 +271,7 @@ static void after_round(struct ww_loopback *l, int64_t now)
 static void on_timer(void *ctx, int64_t now, int64_t late)
 {
 	struct ww_loopback *l = ctx;
+	bool all;
 
 	(void)late;
 	if (l->phase == WW_LB_LISTEN) {
@@ -289,10 +290,10 @@ static void on_timer(void *ctx, int64_t now, int64_t late)
 	} else {
 		if (!l->gone_ns && ww_port_outq(l->port) == 0)
 			l->gone_ns = ww_loop_now(l->loop);
-		if ((l->n_back == l->n_sent && l->gone_ns) || now > l->deadline_ns)
+		/* Where nobody tells when they have left, it is waited for a little. */
+		all = l->n_back == l->n_sent && (l->gone_ns || now > l->after_ns + WAIT_NS / 5);
+		if (all || now > l->deadline_ns)
 			after_round(l, now);
-		else if (l->n_back == l->n_sent && now > l->after_ns + WAIT_NS / 5)
-			after_round(l, now); /* nobody tells when they have left */
 	}
 }
 
