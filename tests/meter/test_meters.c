@@ -107,6 +107,153 @@ static void garbage(void **unused)
 	}
 }
 
+static unsigned draw(uint64_t *x, unsigned below)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return (unsigned)(*x >> 24) % below;
+}
+
+static const char *const words[] = {"name",
+				    "power1_input",
+				    "energy_uj",
+				    "max_energy_range_uj",
+				    "in1_input",
+				    "curr1_input",
+				    "power_now",
+				    "voltage_now",
+				    "current_now",
+				    "status",
+				    "uevent",
+				    "in_voltage0_raw",
+				    "in_power2_raw",
+				    "in_power2_scale",
+				    "sampling_frequency",
+				    "type",
+				    "scan_elements/in_voltage0_en",
+				    "scan_elements/in_voltage0_type",
+				    "scan_elements/",
+				    "buffer/",
+				    "POWER_SUPPLY_VOLTAGE_NOW",
+				    "energy1_input",
+				    "power1_average",
+				    "in_voltage0_scale",
+				    "in_current3_raw",
+				    "in_current3_scale"};
+static const char *const values[] = {"0",
+				     "1",
+				     "-1",
+				     "12345678901234567890123",
+				     "ina226",
+				     "package-0",
+				     "ina2xx",
+				     "le:s16/16>>0",
+				     "le:s64/64>>0",
+				     "be:u0/0>>99",
+				     "1e308",
+				     "nan",
+				     "Battery",
+				     "Discharging",
+				     "",
+				     "0.000000001"};
+
+/* What a folder could hold, and never does: at most `room` bytes. */
+static size_t listing(uint64_t *x, char *out, size_t room)
+{
+	size_t n = 0;
+
+	for (unsigned lines = draw(x, 40); lines; lines--) {
+		int k = snprintf(out + n, room - n, "%s%s%s%s%s", words[draw(x, WW_COUNTOF(words))],
+				 draw(x, 9) ? "=" : "!", draw(x, 5) ? "" : "POWER_SUPPLY_CYCLE=",
+				 values[draw(x, WW_COUNTOF(values))], draw(x, 20) ? "\n" : "\x1f");
+
+		if (k < 0 || (size_t)k >= room - n)
+			break;
+		n += (size_t)k;
+	}
+	return n;
+}
+
+/* A message as the bus brings it, whose inside is nonsense. */
+static size_t message(uint64_t *x, enum ww_bus bus, char *out, size_t room)
+{
+	static const char *const answers[] = {"200\n", "0\n", "404\n", "200", "200\n{\"", "\n"};
+	size_t n = 0;
+
+	if (bus == WW_BUS_FILES || (bus == WW_BUS_IIO && draw(x, 2))) {
+		if (bus == WW_BUS_IIO)
+			out[n++] = 'T';
+		return n + listing(x, out + n, room - n);
+	}
+	if (bus == WW_BUS_IIO)
+		out[n++] = 'B';
+	if (bus == WW_BUS_HTTP)
+		n = (size_t)snprintf(out, room, "%s", answers[draw(x, WW_COUNTOF(answers))]);
+	for (unsigned more = draw(x, 300); more && n < room; more--)
+		out[n++] = (char)draw(x, 256);
+	return n;
+}
+
+/* Where it was looked at a folder or not: it says something sane of itself. */
+static void sane_shape(const struct meterlog *l)
+{
+	struct ww_meter_shape s = ww_meter_shape(l->m, l->state);
+	struct ww_channel_info c;
+
+	assert_true(s.channels >= 1 && s.channels <= WW_METER_CHANNELS);
+	for (size_t i = 0; i < s.channels; i++) {
+		ww_meter_channel(l->m, l->state, i, &c);
+		assert_true(c.name && *c.name && c.quantity && c.unit);
+		assert_true(isfinite(c.scale) && c.scale != 0.0 && isfinite(c.offset));
+	}
+}
+
+/* On each bus: nothing hangs, nothing crashes, every deadline moves on. */
+static void hostile_bus(const struct ww_meter_ops *m, enum ww_bus bus, uint64_t *x)
+{
+	struct ww_error err = {0};
+	struct meterlog l;
+	char buf[2048];
+
+	open_meter(&l, m);
+	l.bus = bus;
+	if (m->look && m->look(l.state, buf, listing(x, buf, sizeof(buf)), &err) < 0) {
+		assert_true(*err.text);
+		ml_close(&l);
+		return;
+	}
+	sane_shape(&l);
+	l.channels = ww_meter_shape(m, l.state).channels;
+	ml_start(&l);
+	for (int k = 0; k < 60 && !l.fails; k++) {
+		size_t n = message(x, bus, buf, sizeof(buf));
+
+		if (n)
+			ml_feed(&l, buf, n);
+		if (!l.fails)
+			ml_until(&l, l.now_ns + 211 * WW_NS_PER_MS);
+	}
+	assert_true(l.fails || l.m->deadline(l.state) > l.now_ns);
+	assert_true(l.fails <= 1);
+	ml_close(&l);
+}
+
+static void hostile(void **unused)
+{
+	uint64_t x = 88172645463325252u;
+
+	(void)unused;
+	for (size_t i = 0; ww_meters[i]; i++) {
+		uint32_t buses = ww_meters[i]->desc.buses ? ww_meters[i]->desc.buses
+							  : (uint32_t)WW_BUS_STREAM;
+
+		for (uint32_t bus = 1; bus && !ww_meters[i]->desc.left_out; bus <<= 1)
+			for (int k = 0; (buses & bus) && k < (ww_meters[i]->look ? 200 : 10); k++)
+				hostile_bus(ww_meters[i], (enum ww_bus)bus, &x);
+	}
+}
+
 static char *readings_of(const struct ww_meter_ops *m, size_t chunk, size_t *given)
 {
 	struct meterlog l;
@@ -179,9 +326,8 @@ static void stopped_is_still(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(descriptions),
-		cmocka_unit_test(garbage),
-		cmocka_unit_test(splits),
+		cmocka_unit_test(descriptions),	    cmocka_unit_test(garbage),
+		cmocka_unit_test(hostile),	    cmocka_unit_test(splits),
 		cmocka_unit_test(stopped_is_still),
 	};
 
