@@ -4,10 +4,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#define EXACT	 100
 #define DESC_MAX 4096 /* HID_MAX_DESCRIPTOR_SIZE of the kernel */
 
 static size_t slurp(const char *dir, const char *name, void *out, size_t n)
@@ -103,17 +103,17 @@ static int fits_memory(const char *memory, const struct ww_hid_dev *h)
 	snprintf(tail, sizeof(tail), "/%d ", h->interface);
 	if (!ww_usb_same(memory, &with, &exact) || !strstr(memory, tail))
 		return 0;
-	return exact ? 100 : 1;
+	return exact ? EXACT : 1;
 }
 
-/* How well it fits; the greatest is taken, two of the same are two devices. 0: not at all. */
+/* How well it fits; 0: not at all, EXACT: it is the one. */
 static int fits(const struct ww_usb_want *w, const char *node, struct ww_hid_dev *h)
 {
 	h->usb.id = ww_usb_row(w, &h->usb);
 	if (w->memory && *w->memory)
 		return fits_memory(w->memory, h);
 	if (*node)
-		return strcmp(node, h->name) == 0 ? 100 : 0;
+		return strcmp(node, h->name) == 0 ? EXACT : 0;
 	if ((w->ids && !h->usb.id) || (*w->at && strcmp(w->at, h->usb.name) != 0) ||
 	    (*w->serial && strcmp(w->serial, h->usb.serial) != 0))
 		return 0;
@@ -140,43 +140,61 @@ static int none(const struct ww_usb_want *w, const char *node, struct ww_error *
 		       *w->at ? " at " : "", w->at);
 }
 
+static bool same_device(const struct ww_hid_dev *a, const struct ww_hid_dev *b)
+{
+	return strcmp(a->usb.name, b->usb.name) == 0 && strcmp(a->usb.serial, b->usb.serial) == 0;
+}
+
+/* The best; other: the name of one that is another device and would do as well. */
+static int look(const struct ww_usb_want *w, const char *node, struct ww_hid_dev *out, char *other,
+		size_t n)
+{
+	struct ww_hid_dev h;
+	char path[128];
+	struct dirent *e;
+	int best = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%.32s/sys/class/hidraw", ww_usb_root());
+	dir = opendir(path);
+	while (dir && best < EXACT && (e = readdir(dir))) {
+		int how = read_hid(e->d_name, &h) ? fits(w, node, &h) : 0;
+
+		if (!how)
+			continue;
+		if (how < EXACT && best && !same_device(&h, out)) {
+			snprintf(other, n, "%s", h.name);
+			continue;
+		}
+		if (how > best) {
+			best = how;
+			*out = h;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return best;
+}
+
 int ww_hid_find(struct ww_usb_want *w, const char *place, struct ww_hid_dev *out,
 		struct ww_error *err)
 {
-	char path[PATH_MAX], other[32] = "";
 	const char *node = "";
-	struct ww_hid_dev h;
-	int best = 0, same = 0;
-	struct dirent *e;
-	DIR *dir;
+	char other[32] = "";
+	int best;
 
 	if (strncmp(place, "/dev/", 5) == 0)
 		place += 5;
 	if (strncmp(place, "hidraw", 6) == 0)
 		node = place;
 	w->at = *node ? "" : place;
-	snprintf(path, sizeof(path), "%s/sys/class/hidraw", ww_usb_root());
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		int how = read_hid(e->d_name, &h) ? fits(w, node, &h) : 0;
-
-		if (!how || how < best)
-			continue;
-		same = how == best ? same + 1 : 1;
-		if (how == best)
-			snprintf(other, sizeof(other), "%s", h.name);
-		else
-			*out = h;
-		best = how;
-	}
-	if (dir)
-		closedir(dir);
+	best = look(w, node, out, other, sizeof(other));
 	if (!best)
 		return none(w, node, err);
-	if (same > 1)
+	if (best < EXACT && *other)
 		return ww_fail(err, -ENOTUNIQ,
-			       "%s: %d such devices are plugged in: choose one by serial= or name "
-			       "it (%s, %s); `pwrlog list` shows them",
-			       w->who, same, out->node, other);
+			       "%s: several such devices are plugged in: choose one by serial= or "
+			       "name it (%s, %s); `pwrlog list` shows them",
+			       w->who, out->name, other);
 	return 0;
 }
