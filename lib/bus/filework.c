@@ -14,7 +14,7 @@
 
 #define SHARED	 128
 #define GRACE_MS 100 /* for putting back what was written */
-#define LIST_NS	 (50 * WW_NS_PER_MS)
+#define LIST_NS	 (200 * WW_NS_PER_MS)
 #define LIST_MAX 65536
 
 int ww_files_start(struct ww_files *f, const char *folder, struct ww_error *err)
@@ -126,35 +126,30 @@ const char *ww_files_slow(struct ww_files *f, int64_t now_ns, struct ww_interval
 
 /* ----------------------------------------------------------------- the listing */
 
-/* Files that describe. Others may be slow, or measure something when they are read. */
-static bool describes(const char *name)
+/*
+ * Files that describe: those that the kernel has in its memory first, then those for
+ * which it may have to ask the chip. Others measure something when they are read.
+ */
+static int describes(const char *name)
 {
-	static const char *const known[] = {"name",
-					    "label",
-					    "type",
-					    "scope",
-					    "*_label",
-					    "*_scale",
-					    "*_offset",
-					    "*_type",
-					    "*_index",
-					    "*_en",
-					    "*max_energy_range_uj",
-					    "update_interval",
-					    "*shunt_resistor",
-					    "*integration_time",
-					    "*oversampling_ratio",
-					    "*sampling_frequency",
-					    "*/name",
-					    "current_timestamp_clock",
-					    "buffer/length",
-					    "buffer/enable",
-					    "online"};
-	/* Of batteries even the maker's name may come from the chip. */
-	for (size_t i = 0; i < WW_COUNTOF(known); i++)
-		if (fnmatch(known[i], name, 0) == 0)
-			return true;
-	return false;
+	static const char *const memory[] = {"name",	 "label",
+					     "type",	 "scope",
+					     "*_label",	 "*_scale",
+					     "*_offset", "*_type",
+					     "*_index",	 "*_en",
+					     "*/name",	 "*max_energy_range_uj",
+					     "buffer/*", "current_timestamp_clock"};
+	static const char *const chip[] = {"update_interval", "*shunt_resistor",
+					   "*integration_time", "*oversampling_ratio",
+					   "*sampling_frequency"};
+
+	for (size_t i = 0; i < WW_COUNTOF(memory); i++)
+		if (fnmatch(memory[i], name, 0) == 0)
+			return 1;
+	for (size_t i = 0; i < WW_COUNTOF(chip); i++)
+		if (fnmatch(chip[i], name, 0) == 0)
+			return 2;
+	return 0;
 }
 
 struct names {
@@ -211,37 +206,64 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* One file's line; what has not come by `until` is left to come when it will. */
-static void value_of(struct ww_files *f, const char *name, int64_t until, struct ww_str *s)
+/* The answer to a request, waited for; false: it has not come in time. */
+static bool answered(struct ww_files *f, const char *ask, int64_t for_ns, struct ww_str *s)
 {
 	struct pollfd p = {.fd = f->worker.fd, .events = POLLIN};
-	int64_t now = ww_clock_ns(CLOCK_BOOTTIME);
+	int64_t now = ww_clock_ns(CLOCK_BOOTTIME), until = now + for_ns;
 	struct ww_files_head head;
 	const char *text;
 	size_t n;
-	int rc = 0;
 
-	if (!describes(name)) {
-		ww_str_addf(s, "%s=\n", name);
-		return;
-	}
-	if (now < until && ww_files_ask(f, name, strlen(name), now, NULL) == 0) {
-		while (f->asks && (now = ww_clock_ns(CLOCK_BOOTTIME)) < until) {
-			poll(&p, 1, 1 + (int)((until - now) / WW_NS_PER_MS));
-			rc = ww_files_next(f, now, &head, &text, &n);
-			if (rc < 0)
-				break;
+	if (!*ask)
+		return true;
+	/* What came too late before is still under way: it would have to be waited for, too. */
+	if (f->asks || ww_files_ask(f, ask, strlen(ask), now, NULL) < 0)
+		return false;
+	while ((now = ww_clock_ns(CLOCK_BOOTTIME)) < until) {
+		poll(&p, 1, 1 + (int)((until - now) / WW_NS_PER_MS));
+		switch (ww_files_next(f, now, &head, &text, &n)) {
+		case 1:
+			ww_str_addn(s, text, n);
+			return true;
+		case 0:
+			break;
+		default:
+			return false;
 		}
 	}
-	if (rc == 1 && !f->asks)
-		ww_str_addn(s, text, n);
-	else
-		ww_str_addf(s, "%s!ETIMEDOUT\n", name);
+	return false;
+}
+
+/* Values of files of a kind, in as many requests as are needed. */
+static void values_of(struct ww_files *f, const struct names *l, int kind, struct ww_str *s)
+{
+	char ask[WW_FILES_ASK];
+	bool late = false;
+
+	for (size_t i = 0; i < l->n;) {
+		size_t from = i, k = 0;
+
+		for (ask[0] = '\0'; i < l->n && k + strlen(l->name[i]) + 2 < sizeof(ask); i++)
+			if (describes(l->name[i]) == kind)
+				k += (size_t)snprintf(ask + k, sizeof(ask) - k, "%s%s",
+						      k ? "\n" : "", l->name[i]);
+		if (!late && answered(f, ask, LIST_NS, s))
+			continue;
+		late = true;
+		for (size_t j = from; j < i; j++)
+			if (describes(l->name[j]) == kind)
+				ww_str_addf(s, "%s!ETIMEDOUT\n", l->name[j]);
+	}
+}
+
+static bool is_folder(const char *name)
+{
+	return name[strlen(name) - 1] == '/';
 }
 
 int ww_files_list(struct ww_files *f, char **out, size_t *n, struct ww_error *err)
 {
-	int64_t until = ww_clock_ns(CLOCK_BOOTTIME) + LIST_NS;
 	struct ww_str s = {0};
 	struct names l = {0};
 	int rc;
@@ -250,16 +272,13 @@ int ww_files_list(struct ww_files *f, char **out, size_t *n, struct ww_error *er
 	qsort(l.name, l.n, sizeof(*l.name), by_name);
 	/* "" where there are none: never NULL. */
 	ww_str_addn(&s, "", 0);
-	for (size_t i = 0; i < l.n; i++) {
-		size_t k = strlen(l.name[i]);
-
-		if (s.n > LIST_MAX)
-			break;
-		if (l.name[i][k - 1] == '/')
+	for (size_t i = 0; i < l.n && s.n < LIST_MAX; i++)
+		if (is_folder(l.name[i]))
 			ww_str_addf(&s, "%s\n", l.name[i]);
-		else
-			value_of(f, l.name[i], until, &s);
-	}
+		else if (!describes(l.name[i]))
+			ww_str_addf(&s, "%s=\n", l.name[i]);
+	values_of(f, &l, 1, &s);
+	values_of(f, &l, 2, &s);
 	for (size_t i = 0; i < l.n; i++)
 		free(l.name[i]);
 	if (l.nomem)

@@ -62,8 +62,8 @@ void ww_files_pump(struct ww_port *p, struct ww_files *f, int64_t now_ns,
 				  const char *text, size_t n));
 /*
  * What the folder holds, as ww_meter_ops.look wants it: names, and values of what
- * describes; a measured value is not read ("power1_input="). What takes longer than
- * some 50 ms in all is "!ETIMEDOUT". *out is malloc'd.
+ * describes; a measured value is not read ("power1_input="). What does not come in 0.2 s
+ * is "!ETIMEDOUT", and nothing after it is waited for. *out is malloc'd.
  */
 int ww_files_list(struct ww_files *f, char **out, size_t *n, struct ww_error *err);
 

@@ -172,12 +172,10 @@ static int hwmon_look(void *state, const char *text, size_t n, struct ww_error *
 {
 	struct hwmon *h = state;
 	char file[40];
-	struct ww_sysline l;
 	size_t k = 0;
 
 	h->items = 0;
-	ww_sysline_find(text, n, "name", &l);
-	ww_sysline_text(&l, h->chip, sizeof(h->chip));
+	ww_sysline_value(text, n, "name", h->chip, sizeof(h->chip));
 	h->known = chip_of(h->chip);
 	for (enum kind q = POWER; q < KINDS; q++)
 		add_kind(h, text, n, q);

@@ -200,8 +200,7 @@ static int iio_look(void *state, const char *text, size_t n, struct ww_error *er
 	struct ww_sysline l;
 	int64_t period;
 
-	ww_sysline_find(text, n, "name", &l);
-	ww_sysline_text(&l, s->chip, sizeof(s->chip));
+	ww_sysline_value(text, n, "name", s->chip, sizeof(s->chip));
 	if (s->wanted && strcmp(s->chip, s->wanted) != 0)
 		return ww_fail(err, -ENODEV, "this chip is called '%s', not '%s': iio: takes any",
 			       s->chip, s->wanted);

@@ -63,12 +63,10 @@ static int rapl_init(void *state, struct ww_uri *options, int64_t every_ns, stru
 /* A zone's name as part of a channel's: letters and digits. */
 static void zone_name(const char *text, size_t n, struct zone *z)
 {
-	struct ww_sysline l;
 	char file[96];
 
 	snprintf(file, sizeof(file), "%sname", z->folder);
-	ww_sysline_find(text, n, file, &l);
-	ww_sysline_text(&l, z->name, sizeof(z->name));
+	ww_sysline_value(text, n, file, z->name, sizeof(z->name));
 	for (char *c = z->name; *c; c++)
 		if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9')))
 			*c = '_';

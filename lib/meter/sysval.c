@@ -71,6 +71,15 @@ void ww_sysline_text(const struct ww_sysline *l, char *out, size_t n)
 	ww_plain(out, n, l->value ? l->value : "", l->n);
 }
 
+void ww_sysline_value(const char *text, size_t n, const char *name, char *out, size_t size)
+{
+	struct ww_sysline l;
+
+	out[0] = '\0';
+	if (ww_sysline_find(text, n, name, &l) && l.kind == '=')
+		ww_sysline_text(&l, out, size);
+}
+
 bool ww_sysline_int(const struct ww_sysline *l, int64_t *out)
 {
 	char text[24], *end;
