@@ -669,9 +669,9 @@ WW_API void ww_campaign_free(struct ww_campaign *c);
 
 /**
  * Something done to a DUT, and when: "gpio:gpiochip0/PWRBTN=low,200ms",
- * "ftdi:?serial=X&dtr=pulse,200ms", "rtc:20s", "wol:00:11:22:33:44:55", or a command
- * (sh -c). A line that an action drives is put back at its end, and by a process of its
- * own when the program dies; see resumetime-act(1) for the forms.
+ * "ftdi:?serial=X&dtr=pulse,200ms", "tty:/dev/ttyS0?rts=on,1s", "rtc:20s",
+ * "wol:00:11:22:33:44:55", or a command (sh -c). A line that an action drives is put back
+ * at its end, and by a process of its own when the program dies; see resumetime-act(1).
  */
 struct ww_action;
 

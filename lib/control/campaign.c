@@ -380,7 +380,7 @@ static void tell_end(struct ww_campaign *c)
 	mark(c, "campaign-end", text);
 }
 
-/* Whatever ended the campaign: nobody waits for the recording any more, so this may. */
+/* Whatever ended the campaign: only this is still waited for. */
 static void switch_off(struct ww_campaign *c)
 {
 	int64_t until = c->loop ? ww_loop_now(c->loop) + STEP_NS : 0;
@@ -390,9 +390,12 @@ static void switch_off(struct ww_campaign *c)
 		ww_stage_begin(&c->step[OFF]);
 	}
 	while (c->step[OFF].begun && ww_loop_now(c->loop) < until) {
-		struct pollfd p = {.fd = ww_loop_fd(c->loop), .events = POLLIN};
+		struct pollfd p[2] = {{.fd = ww_loop_fd(c->loop), .events = POLLIN},
+				      {.fd = ww_recorder_fd(c->rec), .events = POLLIN}};
 
-		poll(&p, 1, 100);
+		poll(p, 2, 100);
+		/* What comes meanwhile is recorded too. */
+		ww_recorder_dispatch(c->rec, NULL);
 		if (ww_loop_dispatch(c->loop, NULL) < 0)
 			break;
 	}
