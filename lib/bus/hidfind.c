@@ -25,23 +25,39 @@ static size_t slurp(const char *dir, const char *name, void *out, size_t n)
 	return k > 0 ? (size_t)k : 0;
 }
 
+/* "0003:00002E3C:00005558": bus, vendor, product */
+static bool read_id(const char *s, struct ww_usb_dev *d)
+{
+	char *end;
+	unsigned long vid, pid;
+
+	strtoul(s, &end, 16);
+	if (*end != ':')
+		return false;
+	vid = strtoul(end + 1, &end, 16);
+	if (*end != ':')
+		return false;
+	pid = strtoul(end + 1, &end, 16);
+	if (*end || vid > 0xffff || pid > 0xffff)
+		return false;
+	d->vid = (uint16_t)vid;
+	d->pid = (uint16_t)pid;
+	snprintf(d->ids, sizeof(d->ids), "%04x:%04x", d->vid, d->pid);
+	return true;
+}
+
 /* HID_ID=0003:00002E3C:00005558, HID_UNIQ=serial */
 static bool read_uevent(const char *dir, struct ww_usb_dev *d)
 {
-	unsigned bus, vid, pid;
 	char text[1024], *line, *rest = text;
 	bool found = false;
 
 	text[slurp(dir, "uevent", text, sizeof(text) - 1)] = '\0';
 	while ((line = strtok_r(NULL, "\n", &rest))) {
-		if (sscanf(line, "HID_ID=%x:%x:%x", &bus, &vid, &pid) == 3) {
-			d->vid = (uint16_t)vid;
-			d->pid = (uint16_t)pid;
-			snprintf(d->ids, sizeof(d->ids), "%04x:%04x", d->vid, d->pid);
-			found = true;
-		} else if (strncmp(line, "HID_UNIQ=", 9) == 0) {
+		if (strncmp(line, "HID_ID=", 7) == 0)
+			found = read_id(line + 7, d);
+		else if (strncmp(line, "HID_UNIQ=", 9) == 0)
 			snprintf(d->serial, sizeof(d->serial), "%s", line + 9);
-		}
 	}
 	return found;
 }
@@ -74,7 +90,7 @@ static bool read_hid(const char *name, struct ww_hid_dev *h)
 	memset(h, 0, sizeof(*h));
 	if (strncmp(name, "hidraw", 6) != 0 || strlen(name) >= sizeof(h->name))
 		return false;
-	snprintf(h->name, sizeof(h->name), "%s", name);
+	snprintf(h->name, sizeof(h->name), "%.31s", name);
 	snprintf(h->node, sizeof(h->node), "%.24s/dev/%s", ww_usb_root(), h->name);
 	snprintf(dir, sizeof(dir), "%.32s/sys/class/hidraw/%s/device", ww_usb_root(), h->name);
 	read_usb(dir, h);

@@ -4,6 +4,7 @@
  * transfer holds one packet, and several wait at the host's controller, so that none is
  * kept waiting at the device while we are busy.
  */
+#include "bus/portimpl.h"
 #include "bus/usbloop.h"
 
 #ifdef WW_WITH_USB

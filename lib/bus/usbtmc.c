@@ -5,6 +5,7 @@
  * messages are framed here. What came wrong or not at all is cleared as the class has it:
  * INITIATE_CLEAR, CHECK_CLEAR_STATUS until it is done, and the endpoints go on.
  */
+#include "bus/portimpl.h"
 #include "bus/usbloop.h"
 
 #ifdef WW_WITH_USB
