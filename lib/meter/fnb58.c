@@ -26,6 +26,11 @@
 enum phase { IDLE, BEGIN, RUN, DEAD };
 enum { POWER, VOLTAGE, CURRENT, DP, DM, TEMPERATURE, CHANNELS };
 
+struct report {
+	struct ww_interval t;
+	uint8_t p[REPORT];
+};
+
 struct fnb {
 	enum phase phase;
 	bool old; /* FNB48, C1: begun and kept alive in another way */
@@ -39,14 +44,17 @@ struct fnb {
 	size_t junk_n;
 
 	bool has_last, first, told_still;
-	struct ww_interval last;    /* arrival of the last report */
-	struct ww_interval given;   /* last reading */
-	int64_t report_ns;	    /* between reports, as it is: near REPORT_NS */
-	int64_t due_ns;		    /* when the last report was due, by the pace */
-	int64_t told_ns, told;	    /* silence already told */
-	struct ww_interval late_in; /* where reports may be missing */
-	unsigned late_n;	    /* reports that were as late since then */
-	int64_t late_least;	    /* the least lateness of these */
+	struct ww_interval last;     /* arrival of the last report */
+	struct ww_interval given;    /* last reading */
+	int64_t report_ns;	     /* between reports, as it is: near REPORT_NS */
+	int64_t due_ns;		     /* when the last report was due, by the pace */
+	int64_t told_ns, told;	     /* silence already told */
+	struct ww_interval late_in;  /* where reports may be missing */
+	unsigned late_n;	     /* reports that were as late since then */
+	int64_t late_least;	     /* the least lateness of these */
+	struct report held[SETTLED]; /* they: given when it is known why they were late */
+	unsigned held_n;
+	int64_t before_ns; /* least time of the last report that was given */
 	bool damaged;
 	uint8_t same[15];
 	int64_t changed_ns;
@@ -205,15 +213,17 @@ static void sample(struct fnb *f, const uint8_t *p, struct ww_interval t, int64_
 	out->reading(out->ctx, t, c);
 }
 
-static void data(struct fnb *f, struct ww_interval t, const uint8_t *p,
+static void give(struct fnb *f, struct ww_interval t, const uint8_t *p,
 		 const struct ww_meter_out *out)
 {
 	bool first = f->first;
+	int64_t least = ww_add_sat(f->before_ns, f->report_ns * 3 / 4);
 
-	arrived(f, t, out);
-	f->phase = RUN;
+	/* Two reports are never much closer than their pace. */
+	if (!first && t.lo_ns < least)
+		t.lo_ns = least < t.hi_ns ? least : t.hi_ns;
+	f->before_ns = t.lo_ns;
 	f->first = false;
-	f->tries = 0;
 	for (int k = 0; k < SAMPLES; k++) {
 		/* After a beginning it is of another time, or of none. */
 		if ((k == 0 && first) || (k && f->measured_only))
@@ -221,6 +231,37 @@ static void data(struct fnb *f, struct ww_interval t, const uint8_t *p,
 		sample(f, p + 2 + 15 * k, t, (SAMPLES - 1 - k) * f->report_ns / SAMPLES, out);
 	}
 	still(f, p + 2, t, out);
+}
+
+/* Those that waited; none of them came later than `before`, or than the next of them. */
+static void give_held(struct fnb *f, int64_t before, const struct ww_meter_out *out)
+{
+	for (unsigned i = f->held_n; i--;) {
+		before = ww_add_sat(before, -(f->report_ns * 3 / 4));
+		if (f->held[i].t.hi_ns > before)
+			f->held[i].t.hi_ns = before;
+		if (f->held[i].t.lo_ns > f->held[i].t.hi_ns)
+			f->held[i].t.lo_ns = f->held[i].t.hi_ns;
+		before = f->held[i].t.hi_ns;
+	}
+	for (unsigned i = 0; i < f->held_n; i++)
+		give(f, f->held[i].t, f->held[i].p, out);
+	f->held_n = 0;
+}
+
+static void data(struct fnb *f, struct ww_interval t, const uint8_t *p,
+		 const struct ww_meter_out *out)
+{
+	arrived(f, t, out);
+	f->phase = RUN;
+	f->tries = 0;
+	if (f->late_n && f->held_n < SETTLED) {
+		f->held[f->held_n].t = t;
+		memcpy(f->held[f->held_n++].p, p, REPORT);
+		return;
+	}
+	give_held(f, t.hi_ns, out);
+	give(f, t, p, out);
 }
 
 static void fnb_feed(void *state, struct ww_interval t, const uint8_t *p, size_t n,
@@ -349,6 +390,8 @@ static void silent(struct fnb *f, int64_t now, const struct ww_meter_out *out)
 {
 	int64_t from = f->told ? f->told_ns : f->last.hi_ns, n;
 
+	give_held(f, WW_TIME_MAX, out);
+	f->late_n = 0;
 	if (!f->has_last && f->tries >= TRIES) {
 		give_up(f, out);
 		return;
@@ -381,8 +424,11 @@ static void fnb_tick(void *state, int64_t now_ns, const struct ww_meter_out *out
  */
 static void fnb_stop(void *state, const struct ww_meter_out *out)
 {
-	(void)out;
-	((struct fnb *)state)->phase = IDLE;
+	struct fnb *f = state;
+
+	if (f->phase == RUN)
+		give_held(f, WW_TIME_MAX, out);
+	f->phase = IDLE;
 }
 
 /* clang-format off */

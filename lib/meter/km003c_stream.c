@@ -236,6 +236,10 @@ static void queue(struct ww_km_stream *s, struct ww_interval t, const struct ww_
 
 	if (!m->samples)
 		return;
+	s->seen_ns = t.hi_ns;
+	/* What had piled up before the first look: nothing tells when that was measured. */
+	if (s->fresh && m->samples >= FULL)
+		return;
 	/* The newest first: it is what both clocks have in common. */
 	ww_km_sample(m->queue + (size_t)(m->samples - 1) * WW_KM_SAMPLE_SIZE, &q);
 	if (s->fresh) {
@@ -260,7 +264,6 @@ static void queue(struct ww_km_stream *s, struct ww_interval t, const struct ww_
 		give(s, &q, t, out);
 	}
 	s->damaged = false;
-	s->seen_ns = t.hi_ns;
 	s->samples += m->samples;
 }
 

@@ -174,6 +174,8 @@ static void late_ones(void **unused)
 	m->start(b.log.state, b.log.now_ns, &out);
 	for (int i = 1; i <= 200; i++) {
 		int64_t at = 1000 * SEC + i * 40 * MS, seen = at;
+		/* The port was last seen empty before the stall. */
+		int64_t burst = 1000 * SEC + (i - i % 20 + 11) * 40 * MS;
 
 		if (i % 20 >= 12 && i % 20 < 15)
 			seen = 1000 * SEC + (i - i % 20 + 15) * 40 * MS; /* three at once */
@@ -182,11 +184,19 @@ static void late_ones(void **unused)
 			m->tick(b.log.state, b.log.now_ns, &out);
 		}
 		b.log.now_ns = seen;
-		m->feed(b.log.state, (struct ww_interval){at - MS, seen}, g.p, g.n, &out);
+		m->feed(b.log.state, (struct ww_interval){seen > at ? burst : at - MS, seen}, g.p,
+			g.n, &out);
 	}
 	assert_int_equal(b.log.losses, 0);
 	assert_int_equal(b.rows, 200 * 4 - 1);
 	times_rise(&b);
+	/* No hole where none was: the middles stay within two samples of the truth. */
+	for (size_t i = 1; i < b.rows; i++) {
+		int64_t at = 1000 * SEC + 20 * MS + (int64_t)i * 10 * MS;
+
+		assert_true(b.row[i].t.lo_ns <= at && at <= b.row[i].t.hi_ns);
+		assert_true(ww_iv_mid(b.row[i].t) - ww_iv_mid(b.row[i - 1].t) < 25 * MS);
+	}
 	ml_close(&b.log);
 	free(b.to_meter);
 }
