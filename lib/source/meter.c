@@ -21,19 +21,16 @@ struct meter_source {
 	struct ww_timer *timer;
 	struct ww_port *port;
 	struct ww_sharer share; /* of the port, with the other meters on its line */
-	char *uri;
-	char *model, *serial, *firmware;
+	char *uri, *place, *model, *serial, *firmware;
 	enum ww_bus bus;
 	struct ww_meter_shape shape;
 	bool started, lost, inited;
 	bool hung_up;	     /* between two connections of a meter that hangs up */
 	struct ww_error off; /* how the last connection ended by itself */
-	char *place;
-	char *memory;	 /* of the setup */
-	size_t n;	 /* readings that wait to be handed over */
-	int64_t last_ns; /* of the newest reading */
-	int64_t lo[BATCH], hi[BATCH];
-	int64_t *codes;
+	char *memory;	     /* of the setup */
+	size_t n;	     /* readings that wait to be handed over */
+	int64_t last_ns;     /* of the newest reading */
+	int64_t lo[BATCH], hi[BATCH], *codes;
 	struct ww_error why; /* failure found while the meter's code was running */
 	void *state;
 };
@@ -72,16 +69,11 @@ static int describe(struct meter_source *s, struct ww_error *err)
 		.window_ns = s->shape.window_ns,
 		.delay_min_ns = s->shape.delay_min_ns,
 		.delay_max_ns = s->shape.delay_max_ns,
+		.transport = s->port ? *ww_port_transport(s->port)
+				     : (struct ww_transport){.name = "tcp", .settings = ""},
 	};
 
-	if (s->port)
-		info.transport = *ww_port_transport(s->port);
-	else
-		info.transport = (struct ww_transport){.name = "tcp", .settings = ""};
-
-	snprintf(notes, sizeof(notes), "%s%s%s",
-		 d->proven ? "" : "this driver has never met the real device",
-		 d->notes && !d->proven ? "; " : "", d->notes ? d->notes : "");
+	ww_meter_notes(d, notes, sizeof(notes));
 	for (size_t i = 0; i < s->shape.channels; i++)
 		ww_meter_channel(s->meter, s->state, i, &channel[i]);
 	return s->sink.describe(s->sink.ctx, &info, channel, s->shape.channels, err);

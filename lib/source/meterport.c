@@ -95,6 +95,12 @@ int ww_meter_place(const struct ww_meter_desc *d, const struct ww_uri *uri, char
 	return by_name(d, uri, place, n, bus, err);
 }
 
+void ww_meter_notes(const struct ww_meter_desc *d, char *text, size_t n)
+{
+	snprintf(text, n, "%s%s%s", d->proven ? "" : "this driver has never met the real device",
+		 d->notes && !d->proven ? "; " : "", d->notes ? d->notes : "");
+}
+
 int ww_meter_keep(char **where, const char *text)
 {
 	char *copy;

@@ -29,6 +29,8 @@ static inline struct ww_interval ww_meter_in_order(struct ww_interval t, int64_t
 	return t;
 }
 
+/* What a reader of the trace should know of the driver. */
+void ww_meter_notes(const struct ww_meter_desc *d, char *text, size_t n);
 /* Keep a copy of text; NULL: what is there stays. -ENOMEM. */
 int ww_meter_keep(char **where, const char *text);
 

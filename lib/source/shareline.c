@@ -224,7 +224,7 @@ static int agree(const struct ww_shared *l, const struct ww_port_setup *s, struc
 static int open_line(struct ww_shared *l, const struct ww_port_setup *s, struct ww_error *err)
 {
 	struct ww_port_setup own = *s;
-	struct ww_line line;
+	struct ww_line line = {0};
 	int rc;
 
 	own.ev = (struct ww_port_events){.ctx = l,
