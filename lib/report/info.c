@@ -94,6 +94,18 @@ static void add_num(struct ww_str *s, double v)
 		ww_str_num(s, v);
 }
 
+/* A step that was computed has no more. */
+static double four_digits(double v)
+{
+	int decimals = 3 - (int)floor(log10(v));
+	double scale;
+
+	if (decimals < 0 || decimals > 22)
+		return v;
+	scale = pow(10, decimals);
+	return nearbyint(v * scale) / scale;
+}
+
 /* A time in the unit that suits its size. */
 static void add_ns(struct ww_str *s, int64_t ns)
 {
@@ -136,7 +148,7 @@ static void channel_text(struct ww_str *s, const struct ww_channel_info *c)
 		    *c->unit ? " in " : "", c->unit, semantics_of(c));
 	if (c->resolution > 0) {
 		ww_str_add(s, ", resolution ");
-		add_num(s, c->resolution);
+		add_num(s, four_digits(c->resolution));
 	}
 	if (!isnan(c->acc_abs) || !isnan(c->acc_rel)) {
 		ww_str_add(s, ", accuracy \xc2\xb1");
