@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -83,8 +84,11 @@ static void default_signals(bool outlives)
 
 static void be_worker(const struct ww_worker_setup *s, int fd)
 {
+	const struct sched_param usual = {.sched_priority = 0};
 	int null = open("/dev/null", O_RDWR);
 
+	/* The recorder may run in real time: what serves it must not keep others from running. */
+	sched_setscheduler(0, SCHED_OTHER, &usual);
 	if (s->dies_with_us)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, s->name);

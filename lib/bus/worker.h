@@ -6,8 +6,8 @@
  * The child runs `run` and nothing else of the program: it has its own session (a
  * Ctrl-C of the terminal does not reach it), no descriptors but its own and those of
  * `keep`, /dev/null as its standard streams, all signals as the kernel's defaults and
- * unblocked, SIGPIPE ignored. Our process may have threads, so `run` calls only
- * what is async-signal-safe: system calls, no malloc, no stdio, no libraries.
+ * unblocked, SIGPIPE ignored, and no real-time priority. Our process may have threads, so `run`
+ * calls only what is async-signal-safe: system calls, no malloc, no stdio, no libraries.
  *
  * Its end sends no SIGCHLD and is not seen by wait() of the application: only
  * ww_worker_end() and ww_worker_dead() collect it.

@@ -100,13 +100,13 @@ def make_image(target, init, modules, programs, more=()):
             f.write(cpio_entry(*entry, ino))
 
 
-def gpio_sim_sources():
-    """Debian builds no gpio-sim: its source, from the kernel's, in the cache."""
+def kernel_sources(name, files):
+    """Files of the kernel's source, of modules that Debian does not build, in the cache. ->
+    their paths"""
     version = ".".join(kernel()[0].split(".")[:2])
-    place = os.path.join(CACHE, "gpio-sim-" + version)
+    place = os.path.join(CACHE, f"{name}-{version}")
     top = "linux-source-" + version
-    names = [f"{top}/{n}" for n in ("drivers/gpio/gpio-sim.c", "drivers/gpio/gpiolib.h",
-                                    "kernel/irq/irq_sim.c")]
+    names = [f"{top}/{n}" for n in files]
     if not os.path.isdir(place):
         say("fetching " + top)
         work = f"{place}.{os.getpid()}"
@@ -126,7 +126,9 @@ def gpio_sim_sources():
 
 
 def gpio_sim_module():
-    sim, lib, irq = gpio_sim_sources()
+    sim, lib, irq = kernel_sources("gpio-sim", ("drivers/gpio/gpio-sim.c",
+                                                "drivers/gpio/gpiolib.h",
+                                                "kernel/irq/irq_sim.c"))
     # The function that it calls is not exported to modules; this says the same.
     edited = os.path.join(os.path.dirname(irq), "irq_sim_module.c")
     with open(irq) as f:
