@@ -21,6 +21,7 @@ struct ww_desc {
 	struct ww_source_info info;
 	size_t channels;
 	struct ww_channel_info *channel;
+	bool refined; /* its channels are not as they were told before */
 	char *strings;
 };
 
@@ -71,8 +72,9 @@ struct ww_store {
 	_Atomic bool stop;
 	_Atomic int failed; /* negative errno once storing went wrong */
 	struct ww_error err;
-	int wake_fd;		       /* eventfd: there is much to do, or the end */
-	uint32_t id[WW_STORE_SOURCES]; /* trace's id of a recorder's source, 0 none yet */
+	int wake_fd;			    /* eventfd: there is much to do, or the end */
+	uint32_t id[WW_STORE_SOURCES];	    /* trace's id of a recorder's source, 0 none yet */
+	uint32_t channel[WW_STORE_SOURCES]; /* id of its first channel */
 	/* Rows or bytes of each source and gaps of all: given to the writer, committed. */
 	bool kept;
 	struct ww_store_counts {

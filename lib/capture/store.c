@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/capture.h"
+#include "trace/writer.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -29,7 +30,13 @@ static int apply_desc(struct ww_store *s, uint16_t source, struct ww_desc *d)
 
 	if (s->id[source]) {
 		d->info.id = s->id[source];
-		return ww_writer_update_source(s->writer, &d->info, &s->err);
+		rc = ww_writer_update_source(s->writer, &d->info, &s->err);
+		for (size_t i = 0; rc == 0 && d->refined && i < d->channels; i++) {
+			d->channel[i].id = s->channel[source] + (uint32_t)i;
+			d->channel[i].source = s->id[source];
+			rc = ww_writer_refine(s->writer, &d->channel[i], &s->err);
+		}
+		return rc;
 	}
 	rc = ww_writer_source(s->writer, &d->info, &s->err);
 	if (rc < 0)
@@ -40,6 +47,8 @@ static int apply_desc(struct ww_store *s, uint16_t source, struct ww_desc *d)
 		rc = ww_writer_channel(s->writer, &d->channel[i], &s->err);
 		if (rc < 0)
 			return rc;
+		if (i == 0)
+			s->channel[source] = (uint32_t)rc;
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* One source of a recorder: its sink, and what happens when its device goes away. */
 #include "capture/capture.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define RETRY_NS (250 * WW_NS_PER_MS)
@@ -229,6 +230,25 @@ static int copy_desc(const struct ww_track *t, const struct ww_source_info *info
 	return *out ? 0 : -ENOMEM;
 }
 
+static bool same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Did a meter's answer show how fine it is? */
+static bool refined(const struct ww_desc *was, const struct ww_desc *is)
+{
+	for (size_t i = 0; i < is->channels; i++) {
+		const struct ww_channel_info *a = &was->channel[i], *b = &is->channel[i];
+
+		if (!same_number(a->resolution, b->resolution) ||
+		    !same_number(a->acc_abs, b->acc_abs) || !same_number(a->acc_rel, b->acc_rel) ||
+		    !same_number(a->wrap, b->wrap))
+			return true;
+	}
+	return false;
+}
+
 static int on_describe(void *ctx, const struct ww_source_info *info,
 		       const struct ww_channel_info *channels, size_t n, struct ww_error *err)
 {
@@ -252,6 +272,7 @@ static int on_describe(void *ctx, const struct ww_source_info *info,
 		return ww_fail(err, -EPROTO, "%s: came back with %zu channels instead of %zu",
 			       t->shown, n, t->desc->channels);
 	}
+	theirs->refined = t->desc && refined(t->desc, theirs);
 	ww_desc_free(t->desc);
 	t->desc = mine;
 	if (ww_recorder_put_desc(t->rec, t->index, theirs) < 0)

@@ -372,6 +372,5 @@ static void kasa_channel(const void *state, size_t i, struct ww_channel_info *ou
 	const struct kasa *m = state;
 
 	*out = ww_meter_kasa.desc.channel[i];
-	if (m->plug.decimals[i] >= 0)
-		out->resolution = fields[i].unit * pow(10, -m->plug.decimals[i]);
+	out->resolution = ww_plug_resolution(&m->plug, i, fields[i].unit, out->resolution);
 }

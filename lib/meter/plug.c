@@ -173,3 +173,13 @@ bool ww_plug_seen(struct ww_plug *p, size_t c, int decimals)
 	p->decimals[c] = (int8_t)decimals;
 	return true;
 }
+
+double ww_plug_resolution(const struct ww_plug *p, size_t c, double unit, double usual)
+{
+	double seen;
+
+	if (c >= sizeof(p->decimals) || p->decimals[c] < 0)
+		return usual;
+	seen = unit * pow(10, -p->decimals[c]);
+	return seen < usual ? seen : usual;
+}

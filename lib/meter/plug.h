@@ -60,6 +60,11 @@ int ww_plug_http(struct ww_plug *p, struct ww_interval t, const uint8_t *msg, si
  */
 void ww_plug_check(struct ww_plug *p, struct ww_interval t, double watts, double volts, double amps,
 		   int64_t *amps_code, const struct ww_meter_out *out);
+/*
+ * The resolution of a channel whose digits count in `unit`: what was seen is as coarse as
+ * that or finer, since a reader of JSON loses zeros at the end; `usual` until then.
+ */
+double ww_plug_resolution(const struct ww_plug *p, size_t c, double unit, double usual);
 /* Channel c had so many decimals; true: the description has become finer, tell it again. */
 bool ww_plug_seen(struct ww_plug *p, size_t c, int decimals);
 

@@ -423,9 +423,9 @@ static void shelly_channel(const void *state, size_t i, struct ww_channel_info *
 	double unit = 1;
 
 	*out = ww_meter_shelly.desc.channel[i];
-	if (m->plug.decimals[i] < 0 || m->kind < 0)
+	if (m->kind < 0)
 		return;
 	if (i == ENERGY)
 		unit = kinds[m->kind].energy_per / PER_WH;
-	out->resolution = unit * pow(10, -m->plug.decimals[i]);
+	out->resolution = ww_plug_resolution(&m->plug, i, unit, out->resolution);
 }

@@ -336,10 +336,13 @@ static void tasmota_channel(const void *state, size_t i, struct ww_channel_info 
 {
 	const struct tasmota *m = state;
 
-	*out = ww_meter_tasmota.desc.channel[i];
-	if (m->plug.decimals[i] >= 0) {
-		double unit = out->scale * fields[i].per; /* of what its JSON counts in */
+	double unit;
 
-		out->resolution = unit * pow(10, -m->plug.decimals[i]);
-	}
+	*out = ww_meter_tasmota.desc.channel[i];
+	unit = out->scale * fields[i].per; /* of what its JSON counts in */
+	/* It always prints the digits that it was set to: a whole number has none. */
+	if (m->plug.decimals[i] == 0)
+		out->resolution = unit;
+	else
+		out->resolution = ww_plug_resolution(&m->plug, i, unit, out->resolution);
 }

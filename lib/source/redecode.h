@@ -32,7 +32,9 @@ struct ww_redo {
 	const struct ww_meter_ops *meter;
 	struct ww_writer *w;
 	struct ww_notes *notes;
-	uint32_t id; /* in the new trace */
+	uint32_t id;			      /* in the new trace */
+	uint32_t first;			      /* id of its first channel */
+	double resolution[WW_METER_CHANNELS]; /* as told there */
 	enum ww_bus bus;
 	struct ww_meter_shape shape;
 	void *state;

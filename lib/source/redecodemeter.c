@@ -2,6 +2,7 @@
 /* The driver of one meter once more, fed with what the recorder kept. */
 #include "source/meterport.h"
 #include "source/redecode.h"
+#include "trace/writer.h"
 
 #include <stdio.h>
 
@@ -119,6 +120,24 @@ static void describe_again(struct ww_redo *r)
 		r->now.firmware = r->firmware;
 }
 
+/* An answer may have shown how fine the meter is. */
+static void refine(struct ww_redo *r)
+{
+	struct ww_error err = {0};
+
+	for (size_t i = 0; i < r->shape.channels && !r->why.code; i++) {
+		struct ww_channel_info c;
+
+		ww_meter_channel(r->meter, r->state, i, &c);
+		if (c.resolution == r->resolution[i])
+			continue;
+		r->resolution[i] = c.resolution;
+		c.id = r->first + (uint32_t)i;
+		c.source = r->id;
+		broke(r, ww_writer_refine(r->w, &c, &err), &err);
+	}
+}
+
 static void on_identity(void *ctx, const char *model, const char *serial, const char *firmware)
 {
 	struct ww_redo *r = ctx;
@@ -134,6 +153,7 @@ static void on_identity(void *ctx, const char *model, const char *serial, const 
 	describe_again(r);
 	if (!r->why.code)
 		broke(r, ww_writer_update_source(r->w, &r->now, &err), &err);
+	refine(r);
 }
 
 static bool said_before(const struct ww_trace *t, const char *text)
@@ -381,7 +401,10 @@ int ww_redo_describe(struct ww_redo *r, struct ww_writer *w, struct ww_error *er
 
 		ww_meter_channel(r->meter, r->state, i, &c);
 		c.source = r->id;
+		r->resolution[i] = c.resolution;
 		rc = ww_writer_channel(w, &c, err);
+		if (i == 0 && rc > 0)
+			r->first = (uint32_t)rc;
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -146,7 +146,8 @@ static int apply_source(struct ww_apply *a, struct ww_error *err)
 
 static int apply_channel(struct ww_apply *a, struct ww_error *err)
 {
-	struct ww_channel_info c = {.source = (uint32_t)integer(a, M_source, 0),
+	struct ww_channel_info c = {.id = (uint32_t)integer(a, M_id, 0),
+				    .source = (uint32_t)integer(a, M_source, 0),
 				    .name = text(a, M_name),
 				    .quantity = text(a, M_quantity),
 				    .unit = text(a, M_unit),
@@ -162,6 +163,8 @@ static int apply_channel(struct ww_apply *a, struct ww_error *err)
 		c.scale = 1;
 	if (isnan(c.offset))
 		c.offset = 0;
+	if (c.id >= 1 && c.id <= a->w->channels)
+		return ww_writer_refine(a->w, &c, err);
 	return check_id(a, ww_writer_channel(a->w, &c, err), err);
 }
 

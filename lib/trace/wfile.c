@@ -19,7 +19,7 @@
 /* One list of the statements, in the order of w->st. */
 #define STATEMENTS(X)                                                                              \
 	X(SOURCE, "INSERT OR REPLACE INTO source VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")   \
-	X(CHANNEL, "INSERT INTO channel VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                          \
+	X(CHANNEL, "INSERT OR REPLACE INTO channel VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")               \
 	X(MARK, "INSERT INTO mark(lo, hi, source, cycle, kind, text) VALUES(?,?,?,?,?,?)")         \
 	X(GAP, "INSERT INTO gap(source, lo, hi, lost, reason) VALUES(?,?,?,?,?)")                  \
 	X(CLOCK, "INSERT INTO clock(boot_ns, mono_ns, real_ns, width_ns, adj_state, adj_freq_ppb," \

@@ -70,6 +70,11 @@ int ww_wfile_open(struct ww_writer *w, struct ww_error *err);
 int ww_wstream_open(struct ww_writer *w, int form, struct ww_error *err);
 /* A writer into a database of the caller's, for a stream that is read. */
 int ww_writer_open_db(sqlite3 *db, const char *path, struct ww_writer **out, struct ww_error *err);
+/*
+ * Tell a channel anew, by its id: resolution, accuracy and wrap. Never what its codes mean
+ * (scale, offset, unit), for those that are there stay as they are.
+ */
+int ww_writer_refine(struct ww_writer *w, const struct ww_channel_info *info, struct ww_error *err);
 /* Rows of an unpacked block, as if they had come one by one. */
 int ww_writer_rows(struct ww_writer *w, uint32_t source, const struct ww_rows *r,
 		   struct ww_error *err);
