@@ -30,6 +30,11 @@ struct hid {
 
 /* ---------------------------------------------------------------- the writer */
 
+struct opening {
+	int code; /* errno, or 0 and a descriptor beside */
+	int64_t empty_ns;
+};
+
 static int open_locked(const char *node, int *code)
 {
 	int fd = open(node, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -42,14 +47,28 @@ static int open_locked(const char *node, int *code)
 	return -1;
 }
 
+/* Reports from before the opening have no time. @return the clock when none was left */
+static int64_t purge(int fd, uint8_t *buf, size_t n)
+{
+	int64_t before = ww_clock_now_ns();
+
+	for (int i = 0; i < READS && read(fd, buf, n) > 0; i++)
+		before = ww_clock_now_ns();
+	return before;
+}
+
 static int opens_and_writes(void *ctx, int fd)
 {
 	const struct hid *h = ctx;
 	uint8_t report[REPORT_MAX + 1];
-	int code, dev = open_locked(h->dev.node, &code);
+	struct opening o = {0};
+	int code, dev = open_locked(h->dev.node, &o.code);
 	size_t n;
 
-	if (!ww_worker_say_fd(fd, &code, sizeof(code), dev) || dev < 0)
+	/* Before anything is written: what answers that is wanted. */
+	if (dev >= 0)
+		o.empty_ns = purge(dev, report, sizeof(report));
+	if (!ww_worker_say_fd(fd, &o, sizeof(o), dev) || dev < 0)
 		return 1;
 	while ((n = ww_worker_hear(fd, report, sizeof(report)))) {
 		code = write(dev, report, n) < 0 ? errno : 0;
@@ -78,33 +97,19 @@ static int not_opened(struct ww_port *p, const char *node, int code, struct ww_e
 	return ww_fail(err, -EBUSY, "%s: %s is in use by another program", p->place, node);
 }
 
-static void read_all(struct ww_port *p);
-
-/* Reports from before the opening have no time. */
-static void purge(struct ww_port *p)
-{
-	bool mute = p->mute;
-
-	p->mute = true;
-	p->empty_ns = WW_TIME_MIN;
-	for (int i = 0; i < READS && p->empty_ns == WW_TIME_MIN && ww_port_alive(p); i++)
-		read_all(p);
-	p->mute = mute;
-}
-
 /* Its descriptor, once it is open. -EAGAIN: not yet. */
 static int take_node(struct ww_port *p, int limit_ms, struct ww_error *err)
 {
 	struct hid *h = p->impl;
-	int code = EPIPE;
-	ssize_t n = ww_worker_recv_fd(h->beside.fd, &code, sizeof(code), &p->fd, limit_ms);
+	struct opening o = {.code = EPIPE};
+	ssize_t n = ww_worker_recv_fd(h->beside.fd, &o, sizeof(o), &p->fd, limit_ms);
 
 	if (n == -EAGAIN)
 		return -EAGAIN;
 	if (p->fd < 0)
-		return not_opened(p, h->dev.node, n == (ssize_t)sizeof(code) && code ? code : EPIPE,
-				  err);
-	purge(p);
+		return not_opened(p, h->dev.node,
+				  n == (ssize_t)sizeof(o) && o.code ? o.code : EPIPE, err);
+	ww_port_empty(p, o.empty_ns);
 	return 0;
 }
 
