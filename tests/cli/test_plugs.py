@@ -127,6 +127,15 @@ class Plugs(unittest.TestCase):
         self.assertIn("password=***", info)
         self.assertIn("HS110(EU)", info)
         self.assertNotIn("disconnected", info)
+        # What its digits showed, also when it is decoded again.
+        self.assertIn("power: power in W, average, resolution 0.001", info)
+        again = os.path.join(self.tmp.name, "again.wwt")
+        code, out, err = run("wwtrace", "redecode", self.trace, "-o", again)
+        self.assertEqual(code, 0, out + err)
+
+        def channels(text):
+            return [x for x in text.splitlines() if x.startswith(("    channel", "    rows"))]
+        self.assertEqual(channels(run("wwtrace", "info", again)[1]), channels(info))
 
     def test_sentences(self):
         """What is wrong is said with the way out, without the password."""
