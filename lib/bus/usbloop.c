@@ -137,8 +137,11 @@ void ww_usbloop_stop(struct ww_usbloop *l)
 	struct timeval wait = {0, DRAIN_US};
 	bool flying = true;
 
-	if (!l->n)
+	if (!l->n) {
+		free(l->x);
+		l->x = NULL;
 		return;
+	}
 	libusb_set_pollfd_notifiers(l->c, NULL, NULL, NULL);
 	for (size_t i = 0; i < WW_USB_FDS; i++) {
 		ww_watch_free(l->fds[i].w);
