@@ -125,7 +125,7 @@ static void delay_is_found(void **state)
 	assert_int_equal(measure(&w, 120, 0, &l, &err), 0);
 	assert_int_equal(ww_loopback_result(l, &r, &err), 0);
 	assert_true(r.sent == 120 && r.back == 120 && r.wrong == 0);
-	assert_true(r.min_s >= 3e-3 - r.resolution_s && r.median_s < 20e-3);
+	assert_true(r.min_s >= 3e-3 - r.resolution_s && r.median_s < 0.2);
 	assert_true(r.min_s <= r.median_s && r.median_s <= r.p99_s && r.p99_s <= r.max_s);
 	/* When a byte stood on a line without a pace nobody knows. */
 	assert_true(isnan(r.inside));
