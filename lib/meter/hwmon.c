@@ -280,7 +280,7 @@ static int64_t product(const struct hwmon *h, const int64_t *codes)
 			i = codes[k];
 	}
 	return v < WW_CODE_MIN || i < WW_CODE_MIN || __builtin_mul_overflow(v, i, &p) ||
-			       p < WW_CODE_MIN
+			       p > WW_SYSVAL_MOST || p < -WW_SYSVAL_MOST
 		       ? WW_MISSING
 		       : p;
 }

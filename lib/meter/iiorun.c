@@ -130,7 +130,7 @@ static void set_up_done(struct ww_iio *s, struct ww_interval t, const char *text
 
 static int64_t code_of(const struct ww_iio_item *i, int64_t raw)
 {
-	if (raw < WW_CODE_MIN + 1)
+	if (raw > WW_SYSVAL_MOST || raw < -WW_SYSVAL_MOST)
 		return WW_MISSING;
 	return i->negative ? -raw : raw;
 }
@@ -145,8 +145,10 @@ static struct ww_interval time_of(struct ww_iio *s, struct ww_interval t, const 
 	if (!s->boottime || !e || !e->on)
 		return t;
 	at = ww_scan_value(e, scan);
-	if (ww_since(at, t.hi_ns) <= SLACK_NS && ww_since(t.hi_ns, at) < FAR_NS)
+	if (ww_since(at, t.hi_ns) <= SLACK_NS && ww_since(t.hi_ns, at) < FAR_NS) {
+		at = at < t.hi_ns ? at : t.hi_ns;
 		return (struct ww_interval){at, at};
+	}
 	if (!s->nonsense_told)
 		ww_meter_tell(out, t, "a scan's time is not that of its arrival: left aside");
 	s->nonsense_told = true;

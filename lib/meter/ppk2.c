@@ -29,8 +29,6 @@ struct ppk2 {
 	bool logic, filter, worked;
 	int64_t mean; /* samples a reading; 1 each one */
 
-	char line[64];
-	size_t line_n;
 	uint64_t heard;
 	char first[48]; /* of what came, for a sentence */
 	struct ww_ppk2_cal cal;
@@ -163,7 +161,6 @@ static void ask(struct ppk2 *p, int64_t now, const struct ww_meter_out *out)
 {
 	p->phase = META;
 	p->tries++;
-	p->line_n = 0;
 	p->deadline_ns = p->limit_ns = now + REPLY_NS;
 	ww_ppk2_defaults(&p->cal);
 	send(out, "\x19", 1);
@@ -234,24 +231,11 @@ static void ppk2_start(void *state, int64_t now_ns, const struct ww_meter_out *o
 	drain(p, now_ns, out);
 }
 
-static void meta_byte(struct ppk2 *p, char c)
-{
-	if (c != '\n' && c != '\r') {
-		if (p->line_n < sizeof(p->line) - 1)
-			p->line[p->line_n++] = c;
-		return;
-	}
-	p->line[p->line_n] = '\0';
-	if (p->line_n)
-		ww_ppk2_line(&p->cal, p->line);
-	p->line_n = 0;
-}
-
 static void meta(struct ppk2 *p, struct ww_interval t, const uint8_t *b, size_t n,
 		 const struct ww_meter_out *out)
 {
 	for (size_t i = 0; i < n && !p->cal.end; i++)
-		meta_byte(p, (char)b[i]);
+		ww_ppk2_meta_byte(&p->cal, (char)b[i]);
 	if (p->cal.end && p->cal.lines)
 		run(p, t.hi_ns, out);
 	else if (p->cal.lines >= LEAST)
@@ -297,6 +281,9 @@ static void give(struct ppk2 *p, struct ww_interval t, int64_t code, uint32_t wo
 
 static int64_t code_of(double nano)
 {
+	/* Of a calibration without sense. */
+	if (!(fabs(nano) < 9e15))
+		return WW_MISSING;
 	return (int64_t)(nano < 0 ? nano - 0.5 : nano + 0.5);
 }
 
@@ -339,7 +326,7 @@ static void lose(struct ppk2 *p, uint64_t n, const char *why)
 {
 	int64_t from = p->clock.last_hi, to = ww_ppk2_clock_due(&p->clock);
 
-	if (from == WW_TIME_MIN)
+	if (from == WW_TIME_MIN || !n)
 		return;
 	p->out->loss(p->out->ctx, (struct ww_interval){from < to ? from : to, to},
 		     p->mean > 1 ? -1 : (int64_t)n, why);
@@ -435,8 +422,7 @@ static void silence(struct ppk2 *p, int64_t now, const struct ww_meter_out *out)
 	int64_t from = p->silent_ns ? p->silent_ns : p->clock.last_hi;
 
 	if (p->worked && from < now)
-		out->loss(out->ctx, (struct ww_interval){from, now},
-			  (now - from) / (WW_PPK2_T_NS * p->mean), "silent");
+		out->loss(out->ctx, (struct ww_interval){from, now}, -1, "silent");
 	if (!p->worked && ++p->tries > 2 * TRIES) {
 		fail(p, out,
 		     "it told its calibration, but sends no samples: unplug it and plug it in "

@@ -17,11 +17,15 @@ struct ww_ppk2_cal {
 	unsigned lines, replaced;
 	bool end;
 	char first_replaced[24]; /* "R2: -nan" */
+	char line[64];
+	size_t line_n;
 };
 
 void ww_ppk2_defaults(struct ww_ppk2_cal *c);
 /* A line of the metadata without its end; false: it is none. */
 bool ww_ppk2_line(struct ww_ppk2_cal *c, const char *line);
+/* The same from a stream of bytes. */
+void ww_ppk2_meta_byte(struct ww_ppk2_cal *c, char byte);
 
 /* Amperes of samples, with the averages that the maker's application takes at a range change. */
 struct ww_ppk2_amps {

@@ -85,6 +85,19 @@ bool ww_ppk2_line(struct ww_ppk2_cal *c, const char *line)
 	return true;
 }
 
+void ww_ppk2_meta_byte(struct ww_ppk2_cal *c, char byte)
+{
+	if (byte != '\n' && byte != '\r') {
+		if (c->line_n < sizeof(c->line) - 1)
+			c->line[c->line_n++] = byte;
+		return;
+	}
+	c->line[c->line_n] = '\0';
+	if (c->line_n)
+		ww_ppk2_line(c, c->line);
+	c->line_n = 0;
+}
+
 void ww_ppk2_amps_init(struct ww_ppk2_amps *a, const struct ww_ppk2_cal *cal, double mv,
 		       bool filter)
 {

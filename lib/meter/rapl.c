@@ -199,7 +199,7 @@ static int64_t quotient(double uj, double ns)
 {
 	double uw = ns > 0 ? uj / ns * 1e9 : 0;
 
-	return uw >= 0 && uw < 9e17 ? (int64_t)(uw + 0.5) : WW_MISSING;
+	return uw >= 0 && uw < 9e15 ? (int64_t)(uw + 0.5) : WW_MISSING;
 }
 
 /*
@@ -240,7 +240,7 @@ static void zone_value(struct rapl *r, size_t i, struct ww_interval t, int64_t r
 	}
 	most_uj = ((double)(t.hi_ns - z->t.lo_ns) + RENEWAL_NS) / 1e9 * r->most_w * 1e6;
 	d = counted(z, raw, most_uj);
-	if (d >= 0) {
+	if (d >= 0 && z->total <= WW_SYSVAL_MOST - d) {
 		codes[2 * i] = quotient((double)d, dt);
 		power_bounds(z, t, d, bound);
 		keep(z, t, raw, z->total + d);
@@ -251,7 +251,7 @@ static void zone_value(struct rapl *r, size_t i, struct ww_interval t, int64_t r
 				 : "%s: %.0f s after the last value this one is no sum: set back",
 			 z->energy, dt / 1e9);
 		out->event(out->ctx, t, WW_MARK_RESET, text);
-		keep(z, t, raw, z->total);
+		keep(z, t, raw, d >= 0 ? 0 : z->total);
 	}
 	codes[2 * i + 1] = z->total;
 	if (i == 0 && r->bounds)

@@ -96,8 +96,8 @@ bool ww_sysline_int(const struct ww_sysline *l, int64_t *out)
 		return false;
 	errno = 0;
 	v = strtoll(text, &end, 10);
-	/* The lowest codes have meanings of their own. */
-	if (*end || errno || v < WW_CODE_MIN)
+	/* What a double cannot hold exactly is no measured value. */
+	if (*end || errno || v > WW_SYSVAL_MOST || v < -WW_SYSVAL_MOST)
 		return false;
 	*out = v;
 	return true;

@@ -5,6 +5,8 @@
 
 #include "meter/pace.h"
 
+#define WW_SYSVAL_MOST (INT64_C(1) << 53)
+
 struct ww_sysline {
 	const char *name, *value; /* not ended by NUL */
 	size_t name_n, n;
