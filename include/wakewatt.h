@@ -723,7 +723,7 @@ struct ww_loopback_result {
 	struct ww_quantity baud; /**< of the line, from a full stream of bytes */
 	int64_t latency_ns;	 /**< latency timer in force; -1 none or unknown */
 	struct ww_transport
-		transport; /**< as the port was opened; lent until the handle is freed */
+		transport;   /**< as the port was opened; lent until the handle is freed */
 	double resolution_s; /**< how well the true time of a byte is known, to each side, median */
 };
 
