@@ -169,6 +169,14 @@ class Usb(unittest.TestCase):
         self.assertEqual(info.count("power=on(while open)"), 4, info)
         self.assertIn("detached=usbtmc", info)
         self.drivers_back()
+        # The kernel's serial port and GPIO chip of the FTDI chip are his as well.
+        self.m.check("su -s /bin/sh user -c 'LD_LIBRARY_PATH=/lib pwrlog record -m "
+                     "wattsup:/dev/ttyUSB0 --for 3s -o /tmp/tty.wwt' < /dev/null > /tmp/tty.out "
+                     "2>&1; cat /tmp/tty.out", 40)
+        self.assertTrue([r for r in exported(self.m.fetch("/tmp/tty.wwt"), "samples")
+                         if r["channel"] == "power"])
+        self.assertIn("ftdi-cbus, 4 lines", self.m.check(
+            "su -s /bin/sh user -c 'LD_LIBRARY_PATH=/lib pwrlog list'"))
 
     def test_2_replug_elsewhere(self):
         """Unplugged at any moment and plugged in at another port, behind another hidraw."""
