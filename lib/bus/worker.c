@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define KEEPS	   16
-#define DEATH_MS   10 /* what a killed process that does not hang needs at most */
+#define DEATH_MS   50 /* what a killed process that does not hang needs at most */
 #define OPEN_LIMIT 65536u
 
 #ifndef CLONE_PIDFD
