@@ -168,13 +168,14 @@ static void say_noise(struct ww_stat *s, int *rc, const struct ww_source_info *s
 	struct ww_noise_fit fit = ww_noise_get(&c->w.noise);
 
 	if (c->manual)
-		ww_stat_say(s, rc,
-			    src->kind == WW_MANUAL
-				    ? "%s: readings of a person differ because the load did: their "
-				      "noise is not known and not in u"
-				    : "%s: readings from pulse to pulse differ because the load did: "
-				      "there is no noise in u",
-			    src->name);
+		ww_stat_say(
+			s, rc,
+			src->kind == WW_MANUAL
+				? "%s: readings of a person differ because the load did: their "
+				  "noise is not known and not in u"
+				: "%s: readings from pulse to pulse differ because the load did: "
+				  "there is no noise in u",
+			src->name);
 	else if (isnan(fit.sigma) || c->w.n < 2)
 		ww_stat_say(s, rc, "%s: %s: their noise is not known and not in u", name,
 			    c->w.n < 3 ? "fewer than three readings"

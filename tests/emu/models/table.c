@@ -13,26 +13,13 @@ extern const struct emu_model emu_tc66c;
 extern const struct emu_model emu_km003c, emu_wt310, emu_wt310_serial, emu_gpm8310;
 
 const struct emu_model *const emu_models[] = {
-	&emu_km003c,
-	&emu_wt310,
-	&emu_wt310_serial,
-	&emu_gpm8310,
-	&emu_um24c,
-	&emu_um25c,
-	&emu_um34c,
+	&emu_km003c, &emu_wt310,    &emu_wt310_serial, &emu_gpm8310, &emu_um24c,
+	&emu_um25c,  &emu_um34c,
 #if WW_WITH_NETTLE
 	&emu_tc66c,
 #endif
-	&emu_fnb58,
-	&emu_fnb48,
-	&emu_kasa,
-	&emu_tasmota,
-	&emu_shelly,
-	&emu_ppk2,
-	&emu_pzem004t,
-	&emu_sdm120,
-	&emu_sdm230,
-	NULL,
+	&emu_fnb58,  &emu_fnb48,    &emu_kasa,	       &emu_tasmota, &emu_shelly,
+	&emu_ppk2,   &emu_pzem004t, &emu_sdm120,       &emu_sdm230,  NULL,
 };
 
 const struct emu_model *emu_find(const char *name)
