@@ -96,8 +96,9 @@ static int add_zone(struct ww_list *l, const char *dir, const char *name)
 	snprintf(uri, sizeof(uri), "rapl:%s", name);
 	if (access(file, R_OK) != 0)
 		snprintf(hint, sizeof(hint),
-			 "only root may read it: `sudo chgrp -R adm %s/ && sudo chmod g+r "
-			 "%s/energy_uj`, or the rule in 61-wakewatt-rapl.rules",
+			 "only root may read it: `sudo chgrp adm %s/energy_uj && sudo chmod g+r "
+			 "%s/energy_uj` lets a group until the next boot, the rule for rapl: in "
+			 "60-wakewatt.rules at each",
 			 path, path);
 	return ww_list_add(l, uri, "energy counter of the processor", zone, hint);
 }
