@@ -220,7 +220,6 @@ int ww_ftdipin_open(struct ww_port *p, const char *place, struct ww_uri *options
 	f->loop.p = p;
 	f->loop.take = take;
 	f->loop.ctx = f;
-	f->loop.last = &f->loop.first;
 	p->impl = f;
 	p->ops = &pin_ops;
 	p->transport.name = "ftdi";

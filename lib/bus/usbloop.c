@@ -34,7 +34,7 @@ void LIBUSB_CALL ww_usb_xfer_done(struct libusb_transfer *t)
 	x->in_flight = false;
 	x->done_ns = ww_loop_now(l->p->loop);
 	x->next = NULL;
-	*l->last = x;
+	*(l->first ? l->last : &l->first) = x;
 	l->last = &x->next;
 }
 
@@ -52,12 +52,6 @@ bool ww_usb_submit(struct ww_usb_xfer *x)
 	return rc == 0;
 }
 
-static void empty_list(struct ww_usbloop *l)
-{
-	l->first = NULL;
-	l->last = &l->first;
-}
-
 int64_t ww_usbloop_turn(struct ww_usbloop *l)
 {
 	struct timeval zero = {0, 0};
@@ -66,7 +60,8 @@ int64_t ww_usbloop_turn(struct ww_usbloop *l)
 		int64_t before = ww_loop_now(l->p->loop);
 		struct ww_usb_xfer *x;
 
-		empty_list(l);
+		/* A request that waits for its answer, as libftdi's do, may have ended some
+		 * already. */
 		libusb_handle_events_timeout_completed(l->c, &zero, NULL);
 		if (!l->first) {
 			/* Where nothing was in flight, no transfer has told it. */
@@ -151,7 +146,6 @@ void ww_usbloop_stop(struct ww_usbloop *l)
 		if (l->x[i]->in_flight)
 			libusb_cancel_transfer(l->x[i]->t);
 	for (int round = 0; round < DRAIN_ROUNDS && flying; round++) {
-		empty_list(l);
 		flying = false;
 		for (size_t i = 0; i < l->n; i++)
 			flying |= l->x[i]->in_flight;

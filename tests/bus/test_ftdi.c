@@ -58,7 +58,10 @@ int ftdi_usb_close(struct ftdi_context *c)
 
 int ftdi_set_baudrate(struct ftdi_context *c, int baud)
 {
-	(void)c;
+	struct timeval zero = {0, 0};
+
+	/* A request that is waited for ends other transfers, too. */
+	libusb_handle_events_timeout_completed(c->usb_ctx, &zero, NULL);
 	chip.baud = baud;
 	return baud > 3000000 ? -1 : 0;
 }
@@ -277,6 +280,27 @@ static void test_bytes(void **state)
 	assert_int_equal(chip.n_alive, 0);
 }
 
+/* What ends while libftdi waits for something else is taken all the same. */
+static void test_request(void **state)
+{
+	struct got g = {0};
+
+	(void)state;
+	memset(&chip, 0, sizeof(chip));
+	assert_int_equal(got_open(&g, "ftdi:", 64), 0);
+	for (int i = 0; i < 20; i++) {
+		give("a", 1);
+		assert_int_equal(ww_port_baud(g.port, 115200, NULL), 0);
+		give("b", 1);
+		assert_int_equal(ww_port_baud(g.port, 9600, NULL), 0);
+		turn_until(&g, (size_t)(2 * i + 2));
+		assert_int_equal(g.n, 2 * i + 2);
+	}
+	assert_memory_equal(g.data, "abababab", 8);
+	got_close(&g);
+	assert_int_equal(chip.n_alive, 0);
+}
+
 /* Where the chip's idle packets stop coming, silence does not prove that nothing waits. */
 static void test_held_up(void **state)
 {
@@ -402,6 +426,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unplug, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
