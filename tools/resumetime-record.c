@@ -232,6 +232,10 @@ static int sources(struct recording *r, const struct what *w, uint32_t *port)
 	/* Where every cycle wakes too early there is never a wake mark to tell it from. */
 	if (w->campaign.wake)
 		ww_recorder_meta(r->rec, "campaign.wake", w->campaign.wake, NULL);
+	if (w->campaign.reset)
+		ww_recorder_meta(r->rec, "campaign.reset", w->campaign.reset, NULL);
+	if (w->campaign.off)
+		ww_recorder_meta(r->rec, "campaign.off", w->campaign.off, NULL);
 	if (w->campaign.suspend) {
 		char n[16];
 

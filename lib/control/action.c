@@ -7,12 +7,14 @@
 #include "base/str.h"
 #include "bus/guard.h"
 #include "control/child.h"
+#include "control/leash.h"
 #include "control/packet.h"
 
 #include <stdio.h>
 #include <sys/epoll.h>
 
-#define ANSWER_NS (2 * WW_NS_PER_S) /* the guard answers within this, beyond the pulse */
+#define LEASH_END_MS 500
+#define ANSWER_NS    (2 * WW_NS_PER_S) /* the guard answers within this, beyond the pulse */
 
 struct ww_action {
 	struct ww_act act;
@@ -23,6 +25,7 @@ struct ww_action {
 	struct ww_watch *watch;
 	struct ww_timer *late;
 	struct ww_child child;
+	struct ww_worker leash; /* of a command */
 	int64_t start_ns;
 	struct ww_drive drive; /* as it is plugged in */
 	struct ww_interval when, length;
@@ -160,9 +163,25 @@ static void on_end(void *ctx)
 {
 	struct ww_action *a = ctx;
 
+	ww_leash_hold(&a->leash, 0);
 	at(a, a->start_ns, ww_loop_now(a->loop));
 	ww_child_how(&a->child, a->how, sizeof(a->how));
 	over(a);
+}
+
+static int start_command(struct ww_action *a, struct ww_error *err)
+{
+	int rc = ww_child_start(&a->child, a->loop, a->act.text, a->setup.setting, on_end, a, err);
+
+	if (rc == 0)
+		ww_leash_hold(&a->leash, a->child.pid);
+	return rc;
+}
+
+static void end_command(struct ww_action *a)
+{
+	ww_child_end(&a->child);
+	ww_leash_hold(&a->leash, 0);
 }
 
 static int start_packet(struct ww_action *a, struct ww_error *err)
@@ -192,7 +211,9 @@ static int prepare(struct ww_action *a, struct ww_error *err)
 
 	if (a->act.kind == WW_ACT_WOL)
 		return ww_packet_check(&a->act, err);
-	if (a->act.kind == WW_ACT_COMMAND || a->act.kind == WW_ACT_RTC)
+	if (a->act.kind == WW_ACT_COMMAND)
+		return ww_leash_start(&a->leash, err);
+	if (a->act.kind == WW_ACT_RTC)
 		return 0;
 	rc = ww_aim(&a->act, &a->setup.ports, &a->drive, &fd, err);
 	if (rc == 0)
@@ -217,6 +238,7 @@ int ww_action_new_setup(const char *text, const struct ww_action_setup *s, struc
 	a->setup = *s;
 	a->loop = s->loop;
 	a->child.pid_fd = a->child.out_fd = -1;
+	a->leash = (struct ww_worker){.fd = -1, .pid_fd = -1};
 	rc = ww_act_parse(text, &a->act, err);
 	if (rc == 0 && !a->loop) {
 		rc = ww_loop_new(NULL, &a->loop, err);
@@ -254,8 +276,7 @@ int ww_action_start(struct ww_action *a, struct ww_error *err)
 	ww_error_clear(&a->err);
 	a->running = true;
 	if (a->act.kind == WW_ACT_COMMAND)
-		rc = ww_child_start(&a->child, a->loop, a->act.text, a->setup.setting, on_end, a,
-				    err);
+		rc = start_command(a, err);
 	else if (a->act.kind == WW_ACT_WOL)
 		rc = start_packet(a, err);
 	else if (a->act.kind != WW_ACT_RTC)
@@ -333,7 +354,7 @@ void ww_action_stop(struct ww_action *a)
 	if (!a->running)
 		return;
 	if (a->act.kind == WW_ACT_COMMAND)
-		ww_child_end(&a->child);
+		end_command(a);
 	else if (a->guarded)
 		ww_guard_back(&a->guard);
 	a->running = false;
@@ -345,7 +366,8 @@ void ww_action_free(struct ww_action *a)
 	if (!a)
 		return;
 	if (a->act.kind == WW_ACT_COMMAND)
-		ww_child_end(&a->child);
+		end_command(a);
+	ww_worker_end(&a->leash, LEASH_END_MS);
 	ww_watch_free(a->watch);
 	if (a->guarded)
 		ww_guard_end(&a->guard);

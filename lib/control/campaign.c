@@ -259,6 +259,23 @@ static int64_t dflt(int64_t v, int64_t seconds)
 	return v > 0 ? v : seconds * WW_NS_PER_S;
 }
 
+/* What an action by hand may do and a cycle may not. */
+static int fits(const struct ww_stage *s, bool wakes, struct ww_error *err)
+{
+	const struct ww_act *a = ww_action_form(s->action);
+
+	if (a->alarm_s && !wakes)
+		return ww_fail(err, -EINVAL, "%s: an alarm of the DUT's own can only wake it",
+			       s->text);
+	/* Held, it would be a press that never ends, and none at all in the next cycle. */
+	if ((a->kind == WW_ACT_GPIO || a->kind == WW_ACT_TTY || a->kind == WW_ACT_FTDI) &&
+	    !a->for_ns)
+		return ww_fail(err, -EINVAL,
+			       "%s: in a campaign a line needs a time, as in %s,200ms", s->text,
+			       a->word);
+	return 0;
+}
+
 static int make_steps(struct ww_campaign *c, const struct ww_campaign_options *opt,
 		      struct ww_error *err)
 {
@@ -283,13 +300,12 @@ static int make_steps(struct ww_campaign *c, const struct ww_campaign_options *o
 		s->end_kind = end[order[i]];
 		rc = ww_stage_make(s, c->loop, text[order[i]], order[i] == SUSPEND ? alarm_s : 0,
 				   err);
+		if (rc == 0 && s->action)
+			rc = fits(s, order[i] == WAKE, err);
 		if (rc < 0)
 			return rc;
 		if (order[i] == WAKE && s->action)
 			alarm_s = ww_action_alarm_s(s->action);
-		else if (s->action && ww_action_alarm_s(s->action))
-			return ww_fail(err, -EINVAL,
-				       "%s: an alarm of the DUT's own can only wake it", s->text);
 	}
 	c->alarm = alarm_s > 0;
 	return 0;

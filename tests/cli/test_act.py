@@ -81,6 +81,27 @@ class Act(Case):
         # What the command left behind is ended too.
         self.assertFalse(re.search(rb"exit 0", out))
 
+    def test_killed(self):
+        """What ran, and what that started, ends with us."""
+        pids = self.path("pids")
+        p = subprocess.Popen([tool("resumetime"), "act",
+                              f"trap '' TERM; sleep 60 & echo $! $$ > {pids}.new; "
+                              f"mv {pids}.new {pids}; wait"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(lambda: os.path.exists(pids))
+        with open(pids) as f:
+            started = f.read().split()
+        p.kill()
+        p.wait()
+
+        def over(pid):
+            try:
+                with open(f"/proc/{pid}/stat") as f:
+                    return f.read().rsplit(")", 1)[1].split()[0] in "ZX"
+            except FileNotFoundError:
+                return True
+        wait_for(lambda: all(map(over, started)))
+
 
 if __name__ == "__main__":
     main()

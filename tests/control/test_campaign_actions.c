@@ -170,6 +170,22 @@ static void test_alarm(void **state)
 	assert_true(wake.hi_ns - wake.lo_ns >= 2 * WW_NS_PER_S &&
 		    wake.hi_ns - wake.lo_ns < 4 * WW_NS_PER_S);
 	assert_int_equal(o.t[2].lo_ns, wake.hi_ns);
+	/*
+	 * The command ends before the silence: the alarm was set while it ran, and what
+	 * remained of the beat says nothing more.
+	 */
+	snprintf(suspend, sizeof(suspend),
+		 "(sleep 0.4; touch %s; sleep {rtc}; rm %s) > /dev/null 2>&1 &", flag, flag);
+	o = campaign(&opt, 0);
+	assert_string_equal(o.kinds, "request,request-end,wake,wake-end,cycle-end,");
+	assert_string_equal(o.text[nth(&o, "cycle-end", 0)], "ok");
+	request = o.t[0];
+	wake = o.t[2];
+	assert_true(o.t[1].hi_ns < request.lo_ns + 300 * WW_NS_PER_MS);
+	assert_true(wake.lo_ns >= request.lo_ns + WW_NS_PER_S - 10 * WW_NS_PER_MS &&
+		    wake.lo_ns <= request.hi_ns + WW_NS_PER_S + 100 * WW_NS_PER_MS);
+	assert_true(wake.hi_ns >= o.t[1].lo_ns + 3 * WW_NS_PER_S - 10 * WW_NS_PER_MS &&
+		    wake.hi_ns <= o.t[1].hi_ns + 3 * WW_NS_PER_S + WW_NS_PER_MS);
 	/* Nothing but a wake can be an alarm. */
 	opt = (struct ww_campaign_options){.suspend = "rtc:2s", .cycles = 1};
 	o = campaign(&opt, 0);
@@ -271,6 +287,11 @@ static void test_lines(void **state)
 	assert_true(o.t[i].lo_ns <= fake->ev[4].ns && o.t[i].hi_ns >= fake->ev[4].ns);
 	assert_int_equal(o.t[i + 1].lo_ns, o.t[i].hi_ns);
 	assert_memory_equal(o.text[i + 1], "pulse of ", 9);
+	/* Held for ever it is no press. */
+	opt.wake = "gpio:gpiochip0/WAKE=high,hold";
+	o = campaign(&opt, 0);
+	assert_int_equal(o.rc, -EINVAL);
+	assert_non_null(strstr(o.error, "needs a time, as in high,200ms"));
 	/* What cannot be begun stands in the trace, and the cycle shows what comes of it. */
 	fake_reset();
 	opt.suspend = say("touch");
