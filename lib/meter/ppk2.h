@@ -49,10 +49,12 @@ double ww_ppk2_amps(struct ww_ppk2_amps *a, uint32_t word);
  */
 struct ww_ppk2_clock {
 	bool any;
-	uint64_t next;		/* index of the next sample */
-	int64_t zu, zl;		/* bounds of z, as they are now */
-	int64_t used_u, used_l; /* as they are used: changed seldom, so that times are regular */
-	int64_t wait_ns;	/* longest wait of a sample before it comes */
+	uint64_t next;	/* index of the next sample */
+	int64_t zu, zl; /* bounds of z, as they are now */
+	int64_t used_u,
+		used_l;	    /* as they are aimed at: changed seldom, so that times are regular */
+	int64_t is_u, is_l; /* as they are used: no jump may seem to be a hole */
+	int64_t wait_ns;    /* longest wait of a sample before it comes */
 	bool wait_told;
 	int64_t last_lo, last_hi; /* times never go back */
 	/* A loss of whole turns of the counter shows by the time alone. */

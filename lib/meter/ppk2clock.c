@@ -7,7 +7,8 @@
 #define TOLD_NS	   (20 * WW_NS_PER_MS)
 #define GAP_NS	   (300 * WW_NS_PER_MS) /* no queue holds that */
 #define STEP_NS	   (50 * WW_NS_PER_US)
-#define TURN_NS	   (64 * WW_PPK2_T_NS) /* of its counter */
+#define SLEW_NS	   (WW_PPK2_T_NS * 4 / 10) /* a sample: stays under half a period, a hole */
+#define TURN_NS	   (64 * WW_PPK2_T_NS)	   /* of its counter */
 #define SUSPECT_NS (TURN_NS * 5 / 8)
 #define LIKE_NS	   (TURN_NS / 5)
 #define STRANGE	   6	  /* windows after which a rise is how it is now */
@@ -90,6 +91,8 @@ uint64_t ww_ppk2_clock_read(struct ww_ppk2_clock *c, struct ww_interval t, size_
 		c->any = true;
 		c->zu = c->used_u = u;
 		c->zl = c->used_l = l < u ? l : u - c->wait_ns;
+		c->is_u = c->used_u;
+		c->is_l = c->used_l;
 		c->window_end = c->next + WINDOW;
 		c->window_min = WW_TIME_MAX;
 	}
@@ -125,16 +128,25 @@ void ww_ppk2_clock_skip(struct ww_ppk2_clock *c, uint64_t lost)
 
 int64_t ww_ppk2_clock_due(const struct ww_ppk2_clock *c)
 {
-	int64_t lo = c->used_l + at(c->next);
+	int64_t lo = c->is_l + at(c->next);
 
 	return lo > c->last_hi ? lo : c->last_hi;
 }
 
+/* Down at once, which costs nothing since times never go back; up step by step. */
+static int64_t slewed(int64_t is, int64_t aim)
+{
+	return aim - is > SLEW_NS ? is + SLEW_NS : aim;
+}
+
 struct ww_interval ww_ppk2_clock_next(struct ww_ppk2_clock *c)
 {
-	int64_t lo = c->used_l + at(c->next), hi = c->used_u + at(c->next);
+	int64_t lo, hi;
 
-	c->next++;
+	c->is_l = slewed(c->is_l, c->used_l);
+	c->is_u = slewed(c->is_u, c->used_u);
+	lo = c->is_l + at(c->next);
+	hi = c->is_u + at(c->next++);
 	if (lo > c->last_lo)
 		c->last_lo = lo;
 	if (hi > c->last_hi)

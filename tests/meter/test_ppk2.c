@@ -337,6 +337,8 @@ static void backlog(void **unused)
 	(void)unused;
 	for_ns(b, SEC);
 	n = tally.n;
+	/* Intervals get narrow in a fraction of a second, without a jump of the times. */
+	tally.widest = 0;
 	for_ns(b, 5 * SEC);
 	assert_int_equal(tally.lost, 0);
 	assert_true(tally.n - n > 480000);
