@@ -45,14 +45,15 @@ struct ftdi {
 /* ---------------------------------------------------------------- transfers */
 
 /*
- * The inputs as the chip saw them when it made the packet: that was after it made the one
- * before, whose own way here took no longer than delay_max.
+ * The inputs as the chip saw them when it made the packet. A change is told within
+ * delay_max, as a byte is, and nothing was there when the port was last found empty; when
+ * the packet before was taken proves nothing where both had waited for us.
  */
 static void take_lines(struct ftdi *f, int64_t done_ns, uint8_t modem)
 {
 	int now = (modem & 0x10 ? TIOCM_CTS : 0) | (modem & 0x20 ? TIOCM_DSR : 0) |
 		  (modem & 0x40 ? TIOCM_RI : 0) | (modem & 0x80 ? TIOCM_CD : 0);
-	struct ww_interval t = {f->packet_ns - f->p->transport.delay_max_ns, done_ns};
+	struct ww_interval t = {ww_add_sat(f->p->empty_ns, -f->p->transport.delay_max_ns), done_ns};
 
 	ww_port_lines(f->p, t, now);
 }

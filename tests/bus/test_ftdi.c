@@ -234,6 +234,13 @@ void libusb_free_pollfds(const struct libusb_pollfd **list)
 	(void)list;
 }
 
+int ftdi_poll_modem_status(struct ftdi_context *c, unsigned short *status)
+{
+	(void)c;
+	*status = 0x6001;
+	return 0;
+}
+
 static void give(const void *data, size_t n)
 {
 	chip.packet[chip.n_packets][0] = 0x01;
@@ -320,6 +327,48 @@ static void test_held_up(void **state)
 	assert_int_equal(g.n, 2);
 	assert_true(g.t[1].lo_ns <= before);
 	assert_true(g.t[1].hi_ns >= before + 50 * WW_NS_PER_MS);
+	got_close(&g);
+}
+
+struct edge {
+	int n;
+	struct ww_interval t;
+};
+
+static void on_edge(void *ctx, struct ww_interval t, int lines, int changed)
+{
+	struct edge *e = ctx;
+
+	(void)lines;
+	(void)changed;
+	e->n++;
+	e->t = t;
+}
+
+/* Of two packets that waited, the later one tells of a change as old as the first. */
+static void test_lines_held_up(void **state)
+{
+	struct edge e = {0};
+	struct got g = {0};
+	const struct ww_port_events ev = {.ctx = &e, .modem = on_edge, .trouble = got_trouble};
+	int64_t before;
+
+	(void)state;
+	memset(&chip, 0, sizeof(chip));
+	assert_int_equal(ww_loop_new(NULL, &g.loop, NULL), 0);
+	assert_int_equal(ww_port_open(g.loop, "ftdi:", NULL, 0, &ev, &g.port, &g.err), 0);
+	give("", 0);
+	turn(&g, 5);
+	before = ww_clock_now_ns();
+	while (ww_clock_now_ns() < before + 30 * WW_NS_PER_MS)
+		usleep(1000);
+	give("", 0);
+	give("", 0);
+	chip.packet[chip.n_packets - 1][0] |= 0x10;
+	for (int i = 0; i < 1000 && !e.n; i++)
+		turn(&g, 5);
+	assert_int_equal(e.n, 1);
+	assert_true(e.t.lo_ns <= before && e.t.hi_ns >= before + 30 * WW_NS_PER_MS);
 	got_close(&g);
 }
 
@@ -428,6 +477,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lines_held_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unplug, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
