@@ -7,6 +7,15 @@
 
 /* Between the answer to one meter and the question to another: 3.5 characters of 1200 baud. */
 #define SILENCE_NS (40 * WW_NS_PER_MS)
+/*
+ * Who was asked in vain for MUTE_NS or more leaves the line to others that do answer: nine
+ * times as long, so that a dead one takes a tenth of it.
+ */
+#define MUTE_NS	 (50 * WW_NS_PER_MS)
+#define REST	 9
+#define REST_MAX (10 * WW_NS_PER_S)
+#define ALIVE_NS (5 * WW_NS_PER_S)
+#define RESTERS	 32
 
 struct ww_shared {
 	struct ww_shared *next;
@@ -17,6 +26,12 @@ struct ww_shared {
 	struct ww_sharer *holder; /* who speaks, or NULL */
 	struct ww_sharer *last;	  /* who spoke last */
 	int64_t free_ns;
+	int64_t since_ns; /* it speaks */
+	int64_t heard_ns; /* an answer, anybody's */
+	struct {
+		const void *key; /* the same for a sharer that comes again */
+		int64_t until_ns;
+	} rest[RESTERS];
 	uint64_t tickets;
 	bool dead;
 	unsigned busy;
@@ -27,41 +42,90 @@ struct ww_shared {
 
 /* ---------------------------------------------------------------- who speaks */
 
-static struct ww_sharer *first_waiting(const struct ww_shared *l)
+/* Until when it leaves the line to others; WW_TIME_MIN: it does not. */
+static int64_t rests_until(const struct ww_shared *l, const struct ww_sharer *who)
+{
+	int64_t now = ww_loop_now(l->loop);
+
+	if (!l->members->next || now - l->heard_ns > ALIVE_NS)
+		return WW_TIME_MIN;
+	for (size_t i = 0; who->key && i < RESTERS; i++)
+		if (l->rest[i].key == who->key && l->rest[i].until_ns > now)
+			return l->rest[i].until_ns;
+	return WW_TIME_MIN;
+}
+
+/* An answer, or none. */
+static void note_answer(struct ww_shared *l, const struct ww_sharer *who)
+{
+	int64_t now = ww_loop_now(l->loop), held = now - l->since_ns, rest;
+	size_t i = 0;
+
+	while (i < RESTERS && l->rest[i].key && l->rest[i].key != who->key)
+		i++;
+	if (!who->key || i == RESTERS)
+		return;
+	l->rest[i].key = who->key;
+	if (l->heard_ns >= l->since_ns) {
+		l->rest[i].until_ns = WW_TIME_MIN;
+	} else if (held >= MUTE_NS) {
+		rest = held < REST_MAX / REST ? held * REST : REST_MAX;
+		l->rest[i].until_ns = now + rest;
+	}
+}
+
+/* *wait: when the next one that rests may speak. */
+static struct ww_sharer *first_waiting(const struct ww_shared *l, int64_t *wait)
 {
 	struct ww_sharer *first = NULL;
 
-	for (struct ww_sharer *m = l->members; m; m = m->next)
-		if (m->ticket && (!first || m->ticket < first->ticket))
+	*wait = WW_TIME_MAX;
+	for (struct ww_sharer *m = l->members; m; m = m->next) {
+		int64_t rest = m->ticket ? rests_until(l, m) : WW_TIME_MIN;
+
+		if (rest != WW_TIME_MIN)
+			*wait = rest < *wait ? rest : *wait;
+		else if (m->ticket && (!first || m->ticket < first->ticket))
 			first = m;
+	}
 	return first;
+}
+
+static void speaks(struct ww_shared *l, struct ww_sharer *who)
+{
+	who->ticket = 0;
+	l->holder = l->last = who;
+	l->since_ns = ww_loop_now(l->loop);
 }
 
 static void on_timer(void *ctx, int64_t now_ns, int64_t late_ns)
 {
 	struct ww_shared *l = ctx;
-	struct ww_sharer *m = first_waiting(l);
+	struct ww_sharer *m;
+	int64_t wait;
 
 	(void)late_ns;
-	if (l->holder || !m || l->dead)
+	if (l->holder || l->dead)
 		return;
-	if (now_ns < l->free_ns) {
-		ww_timer_set(l->timer, l->free_ns, 0);
+	m = first_waiting(l, &wait);
+	if (!m || now_ns < l->free_ns) {
+		ww_timer_set(l->timer, m ? l->free_ns : wait, 0);
 		return;
 	}
-	m->ticket = 0;
-	l->holder = l->last = m;
+	speaks(l, m);
 	ww_timer_set(m->timer, now_ns, 0);
 }
 
 bool ww_share_take(struct ww_sharer *who)
 {
 	struct ww_shared *l = who->line;
+	int64_t wait;
 
 	if (!l || l->holder == who)
 		return true;
-	if (!l->holder && !first_waiting(l) && ww_loop_now(l->loop) >= l->free_ns) {
-		l->holder = l->last = who;
+	if (!l->holder && !first_waiting(l, &wait) && ww_loop_now(l->loop) >= l->free_ns &&
+	    rests_until(l, who) == WW_TIME_MIN) {
+		speaks(l, who);
 		return true;
 	}
 	if (!who->ticket)
@@ -78,6 +142,7 @@ void ww_share_release(struct ww_sharer *who)
 	who->ticket = 0;
 	if (!l || l->holder != who)
 		return;
+	note_answer(l, who);
 	l->holder = NULL;
 	l->free_ns = ww_loop_now(l->loop) + SILENCE_NS;
 	ww_timer_set(l->timer, l->free_ns, 0);
@@ -105,6 +170,7 @@ static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_
 	struct ww_shared *l = ctx;
 
 	l->busy++;
+	l->heard_ns = ww_loop_now(l->loop);
 	if (l->last)
 		l->last->ev.bytes(l->last->ev.ctx, t, data, n);
 	leave_call(l);
@@ -236,6 +302,7 @@ static int open_line(struct ww_shared *l, const struct ww_port_setup *s, struct 
 	own.memory = l->memory;
 	l->loop = s->loop;
 	l->free_ns = WW_TIME_MIN;
+	l->heard_ns = ww_loop_now(s->loop) - 2 * ALIVE_NS;
 	rc = ww_loop_timer(s->loop, on_timer, l, &l->timer, err);
 	if (rc == 0)
 		rc = ww_port_open_setup(&own, &l->port, err);
@@ -279,6 +346,7 @@ int ww_share_open(struct ww_sharer *who, const struct ww_port_setup *s, struct w
 		memcpy(s->memory, l->memory, WW_PORT_MEMORY);
 	who->line = l;
 	who->ev = s->ev;
+	who->key = s->memory;
 	who->told = false;
 	who->ticket = 0;
 	who->next = l->members;

@@ -19,6 +19,7 @@ struct ww_sharer {
 	struct ww_timer *timer; /* runs when the line that was waited for is its own */
 	bool told;		/* that the port is lost */
 	uint64_t ticket;	/* 0: does not wait */
+	const void *key;	/* of a source that is opened again */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "sinklog.h"
+#include "bus/port.h"
 #include "../emu/emu.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ static struct bus {
 	pthread_t thread;
 	atomic_bool stop;
 	atomic_int clashes; /* questions while an answer was on its way */
+	atomic_int asked[METERS];
 	void *meter[METERS];
 	const struct emu_model *model[METERS];
 	struct {
@@ -81,8 +83,10 @@ static void *carry(void *arg)
 		now = ww_clock_now_ns();
 		if (f.revents & POLLIN)
 			n = read(b->master, buf, sizeof(buf));
-		if (n > 0)
+		if (n > 0) {
 			b->clashes += b->queued > 0;
+			b->asked[buf[0] >= 1 && buf[0] <= METERS ? buf[0] - 1 : 0]++;
+		}
 		for (size_t i = 0; i < METERS; i++) {
 			if (n > 0)
 				b->model[i]->host(b->meter[i], now, buf, (size_t)n, &out);
@@ -139,10 +143,12 @@ static void remove_bus(void)
 static int open_one(struct sinklog *s, struct ww_loop *loop, const char *driver,
 		    const char *options, struct ww_source **src, struct ww_error *err)
 {
+	static char memory[METERS][WW_PORT_MEMORY];
 	char uri[128];
 	const struct ww_source_setup setup = {.loop = loop,
 					      .sink = sl_sink(s),
 					      .uri = uri,
+					      .memory = memory[options[5] - '1'],
 					      .every_ns = 200 * MS};
 	int rc;
 
@@ -220,7 +226,7 @@ static void share(void **unused)
 static void dead_one(void **unused)
 {
 	static const char *const models[] = {"pzem004t", "pzem004t", "pzem004t"};
-	static const char *const options[] = {"addr=1", "addr=2&timeout=100ms", "addr=3"};
+	static const char *const options[] = {"addr=1", "addr=2&timeout=40ms", "addr=3"};
 	static const char *const faults[] = {NULL, "silent", NULL};
 	static const size_t rows[] = {2, SIZE_MAX, 2};
 	struct sinklog s[METERS] = {0};
@@ -256,11 +262,43 @@ static void dead_one(void **unused)
 	remove_bus();
 }
 
+/* It takes a tenth of the line, and not all the time that the others leave. */
+static void dead_rests(void **unused)
+{
+	static const char *const models[] = {"pzem004t", "pzem004t", "pzem004t"};
+	static const char *const options[] = {"addr=1", "addr=2&timeout=300ms", "addr=3"};
+	static const char *const faults[] = {NULL, "silent", NULL};
+	struct sinklog s[METERS] = {0};
+	struct ww_source *src[METERS];
+	struct ww_error err = {0};
+	struct ww_loop *loop;
+
+	(void)unused;
+	plug(models, faults);
+	assert_int_equal(ww_loop_new(NULL, &loop, NULL), 0);
+	for (size_t i = 0; i < METERS; i++)
+		if (open_one(&s[i], loop, models[i], options[i], &src[i], &err) < 0)
+			fail_msg("%s", err.text);
+	run_until(loop, s, (const size_t[]){5, 0, 5});
+	assert_true(bus.asked[0] >= 5);
+	assert_true(bus.asked[1] <= 3);
+	for (size_t i = 0; i < METERS; i++) {
+		src[i]->ops->close(src[i]);
+		ww_str_free(&s[i].text);
+		free(s[i].lo);
+		free(s[i].hi);
+		free(s[i].codes);
+	}
+	ww_loop_free(loop);
+	remove_bus();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(share),
 		cmocka_unit_test(dead_one),
+		cmocka_unit_test(dead_rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
