@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-#define RECORDING_SOURCES 16
+#define RECORDING_SOURCES 32 /* as many as a recorder takes */
 
 struct recording {
 	/* What was asked for. */
