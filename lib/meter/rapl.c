@@ -3,7 +3,8 @@
  * Energy counters of processors by the kernel's powercap class: a zone and the zones in
  * it (Documentation/power/powercap/powercap.rst). A counter starts again after
  * max_energy_range_uj: it is unwrapped here, by what the processor can have drawn since the
- * last reading; where two answers are possible none is given. The hardware renews a counter
+ * last look, and looked at more often than readings are wanted where it turns fast; where
+ * two answers are possible none is given. The hardware renews a counter
  * about once a millisecond and tells no time, so power is a difference of readings
  * with an error of that millisecond at either end.
  */
@@ -19,20 +20,26 @@
 #define RENEWAL_NS WW_NS_PER_MS
 #define UNIT_UJ	   61	  /* of most: 2^-14 J */
 #define MOST_W	   1000.0 /* where the limits are not told */
+#define LOOKS	   4	  /* in the shortest time of a turn */
 
 struct zone {
 	char folder[64]; /* "" or "intel-rapl:0:1/" */
 	char name[16];	 /* "", "core", "dram" */
 	char power[24], energy[24];
 	int64_t range_uj; /* 0 unknown */
-	bool has_last;
+	bool has_last, has_given;
+	bool broken;	    /* since the reading before, something is not known */
 	int64_t raw, total; /* total: unwrapped */
 	struct ww_interval t;
+	int64_t given; /* total at the latest reading, */
+	struct ww_interval given_t;
 };
 
 struct rapl {
 	struct ww_sysask ask;
-	bool stopped, bounds;
+	int64_t every_ns; /* of readings */
+	bool stopped, bounds, any;
+	int64_t due_ns; /* next reading, if `any` */
 	char name[32];
 	size_t n;
 	struct zone zone[ZONES];
@@ -54,8 +61,26 @@ static int rapl_init(void *state, struct ww_uri *options, int64_t every_ns, stru
 	r->bounds = bounds != 0;
 	if (every_ns <= 0)
 		every_ns = USUAL_NS;
-	ww_sysask_init(&r->ask, every_ns < FASTEST_NS ? FASTEST_NS : every_ns);
+	r->every_ns = every_ns < FASTEST_NS ? FASTEST_NS : every_ns;
+	ww_sysask_init(&r->ask, r->every_ns);
 	return 0;
+}
+
+/* Looks at the counters: several in the time in which one of them can turn at most. */
+static void set_pace(struct rapl *r)
+{
+	int64_t looks = 1;
+
+	for (size_t i = 0; i < r->n; i++) {
+		double turn_ns = (double)r->zone[i].range_uj / r->most_w * 1e3;
+		double k = ceil((double)r->every_ns * LOOKS / turn_ns);
+
+		if (r->zone[i].range_uj > 0 && k > (double)looks)
+			looks = k < (double)(r->every_ns / FASTEST_NS) ? (int64_t)k
+								       : r->every_ns / FASTEST_NS;
+	}
+	r->ask.every_ns = r->every_ns / looks;
+	r->ask.reads = looks;
 }
 
 /* ------------------------------------------------------------- what is there */
@@ -121,6 +146,7 @@ static int rapl_look(void *state, const char *text, size_t n, struct ww_error *e
 	for (size_t i = 0; i < r->n; i++)
 		k += (size_t)snprintf(r->request + k, sizeof(r->request) - k, "%s%senergy_uj",
 				      i ? "\n" : "", r->zone[i].folder);
+	set_pace(r);
 	return 0;
 }
 
@@ -129,7 +155,7 @@ static void rapl_shape(const void *state, struct ww_meter_shape *s)
 	const struct rapl *r = state;
 
 	s->channels = 2 * (r->n ? r->n : 1) + 2 * r->bounds;
-	s->period_ns = s->window_ns = r->ask.every_ns;
+	s->period_ns = s->window_ns = r->every_ns;
 	s->delay_min_ns = 0;
 	s->delay_max_ns = RENEWAL_NS;
 }
@@ -137,7 +163,7 @@ static void rapl_shape(const void *state, struct ww_meter_shape *s)
 static struct ww_channel_info power_channel(const struct rapl *r, const char *name,
 					    const char *quantity)
 {
-	double window_s = (double)r->ask.every_ns / 1e9;
+	double window_s = (double)r->every_ns / 1e9;
 
 	return (struct ww_channel_info){.name = name,
 					.quantity = quantity,
@@ -175,21 +201,23 @@ static void rapl_channel(const void *state, size_t i, struct ww_channel_info *ou
 /* ------------------------------------------------------------------ a counter */
 
 /*
- * What was counted since the last reading: the rest of a turn, or a turn more for each
- * that the time allows. -> µJ; -1 there are several answers, -2 none.
+ * What was counted since the last look: the rest of a turn, or a turn more for each
+ * that the time allows. A counter that merely rose did so, limits or not. -> µJ; -1 there
+ * are several answers, -2 none.
  */
-static int64_t counted(const struct zone *z, int64_t raw, double most_uj)
+static int64_t counted(const struct zone *z, int64_t raw, double most_uj, double rise_uj)
 {
 	/* The last value before zero is the range itself. */
 	double turn = (double)z->range_uj + 1;
 	int64_t d = raw - z->raw;
+	bool fell = d < 0;
 
-	if (d < 0) {
+	if (fell) {
 		if (z->range_uj <= 0 || z->raw > z->range_uj)
 			return -2;
 		d += z->range_uj + 1;
 	}
-	if ((double)d > most_uj)
+	if ((double)d > (fell ? most_uj : rise_uj))
 		return -2;
 	return z->range_uj > 0 && (double)d + turn <= most_uj ? -1 : d;
 }
@@ -208,8 +236,8 @@ static int64_t quotient(double uj, double ns)
  */
 static void power_bounds(const struct zone *z, struct ww_interval t, int64_t uj, int64_t *codes)
 {
-	double least = (double)(t.lo_ns - z->t.hi_ns - RENEWAL_NS);
-	double most = (double)(t.hi_ns - z->t.lo_ns + RENEWAL_NS);
+	double least = (double)(t.lo_ns - z->given_t.hi_ns - RENEWAL_NS);
+	double most = (double)(t.hi_ns - z->given_t.lo_ns + RENEWAL_NS);
 
 	codes[0] = quotient((double)(uj > UNIT_UJ ? uj - UNIT_UJ : 0), most);
 	codes[1] = least > 0 ? quotient((double)(uj + UNIT_UJ), least) : WW_MISSING;
@@ -223,39 +251,74 @@ static void keep(struct zone *z, struct ww_interval t, int64_t raw, int64_t tota
 	z->t = t;
 }
 
-/* Power and energy of a zone from its counter's new value. */
-static void zone_value(struct rapl *r, size_t i, struct ww_interval t, int64_t raw, int64_t *codes,
+/* A zone's counter has a new value. */
+static void zone_value(struct rapl *r, struct zone *z, struct ww_interval t, int64_t raw,
 		       const struct ww_meter_out *out)
 {
-	struct zone *z = &r->zone[i];
-	double dt = (double)ww_iv_mid(t) - (double)ww_iv_mid(z->t), most_uj;
-	int64_t d, bound[2] = {WW_MISSING, WW_MISSING};
+	double dt = (double)ww_iv_mid(t) - (double)ww_iv_mid(z->t), most_s;
+	int64_t d;
 	char text[160];
 
-	codes[2 * i] = WW_MISSING;
 	if (!z->has_last) {
 		keep(z, t, raw, raw);
-		codes[2 * i + 1] = z->total;
 		return;
 	}
-	most_uj = ((double)(t.hi_ns - z->t.lo_ns) + RENEWAL_NS) / 1e9 * r->most_w * 1e6;
-	d = counted(z, raw, most_uj);
+	most_s = ((double)(t.hi_ns - z->t.lo_ns) + RENEWAL_NS) / 1e9;
+	d = counted(z, raw, most_s * r->most_w * 1e6,
+		    most_s * 1e6 * (r->most_given ? r->most_w : fmax(r->most_w, MOST_W)));
 	if (d >= 0 && z->total <= WW_SYSVAL_MOST - d) {
-		codes[2 * i] = quotient((double)d, dt);
-		power_bounds(z, t, d, bound);
 		keep(z, t, raw, z->total + d);
-	} else {
-		snprintf(text, sizeof(text),
-			 d == -1 ? "%s: it may have gone round more than once in %.0f s: what it "
-				   "counted is not known"
-				 : "%s: %.0f s after the last value this one is no sum: set back",
-			 z->energy, dt / 1e9);
-		out->event(out->ctx, t, WW_MARK_RESET, text);
-		keep(z, t, raw, d >= 0 ? 0 : z->total);
+		return;
 	}
+	snprintf(text, sizeof(text),
+		 d == -1 ? "%s: it may have gone round more than once in %.*f s: what it "
+			   "counted is not known"
+			 : "%s: %.*f s after the last value this one is no sum: set back",
+		 z->energy, dt < 1e9 ? 3 : 0, dt / 1e9);
+	out->event(out->ctx, t, WW_MARK_RESET, text);
+	keep(z, t, raw, d >= 0 ? 0 : z->total);
+	z->broken = true;
+}
+
+/* Power since the reading before, and energy. */
+static void zone_codes(struct rapl *r, size_t i, int64_t *codes)
+{
+	struct zone *z = &r->zone[i];
+	double dt = (double)ww_iv_mid(z->t) - (double)ww_iv_mid(z->given_t);
+
 	codes[2 * i + 1] = z->total;
-	if (i == 0 && r->bounds)
-		memcpy(codes + 2 * r->n, bound, sizeof(bound));
+	if (z->has_given && !z->broken) {
+		codes[2 * i] = quotient((double)(z->total - z->given), dt);
+		if (i == 0 && r->bounds)
+			power_bounds(z, z->t, z->total - z->given, codes + 2 * r->n);
+	}
+	z->has_given = true;
+	z->broken = false;
+	z->given = z->total;
+	z->given_t = z->t;
+}
+
+/* A look at all counters; raw < 0: not readable. */
+static void take(struct rapl *r, struct ww_interval t, const int64_t *raw,
+		 const struct ww_meter_out *out)
+{
+	int64_t codes[2 * ZONES + 2], at = ww_iv_mid(t);
+
+	for (size_t i = 0; i < r->n; i++)
+		if (raw[i] >= 0)
+			zone_value(r, &r->zone[i], t, raw[i], out);
+	if (r->any && r->ask.reads > 1 && at < r->due_ns - r->ask.every_ns / 2)
+		return;
+	if (!r->any || ww_since(at, r->due_ns) > r->every_ns)
+		r->due_ns = at;
+	r->due_ns = ww_add_sat(r->due_ns, r->every_ns);
+	r->any = true;
+	for (size_t i = 0; i < 2 * r->n + 2; i++)
+		codes[i] = WW_MISSING;
+	for (size_t i = 0; i < r->n; i++)
+		if (raw[i] >= 0)
+			zone_codes(r, i, codes);
+	out->reading(out->ctx, t, codes);
 }
 
 /* ------------------------------------------------------------------- reading */
@@ -267,12 +330,12 @@ static void rapl_start(void *state, int64_t now_ns, const struct ww_meter_out *o
 
 	r->stopped = false;
 	out->identity(out->ctx, r->name, NULL, NULL);
-	if (r->ask.every_ns < COARSE_NS) {
+	if (r->every_ns < COARSE_NS) {
 		snprintf(text, sizeof(text),
 			 "each %lld ms is fast for counters that are renewed once a millisecond: "
 			 "up to %.0f %% wrong; 50 ms or more is better",
-			 (long long)(r->ask.every_ns / WW_NS_PER_MS),
-			 200.0 * (double)RENEWAL_NS / (double)r->ask.every_ns);
+			 (long long)(r->every_ns / WW_NS_PER_MS),
+			 200.0 * (double)RENEWAL_NS / (double)r->every_ns);
 		out->event(out->ctx, (struct ww_interval){now_ns, now_ns}, WW_MARK_DEVICE, text);
 	}
 	/* What the firmware lets it draw tells what cannot have been drawn. */
@@ -301,6 +364,7 @@ static void limits(struct rapl *r, const char *text, size_t n)
 	/* Limits of means over a while are passed for moments. */
 	if (most > 0 && 2 * most > 50)
 		r->most_w = 2 * most;
+	set_pace(r);
 }
 
 static void refused(struct rapl *r, const struct ww_meter_out *out)
@@ -316,7 +380,7 @@ static void rapl_feed(void *state, struct ww_interval t, const uint8_t *p, size_
 		      const struct ww_meter_out *out)
 {
 	struct rapl *r = state;
-	int64_t codes[2 * ZONES + 2], raw[ZONES];
+	int64_t raw[ZONES];
 	const char *text = (const char *)p;
 	char file[96], why[32] = "";
 	struct ww_sysline l;
@@ -349,13 +413,7 @@ static void rapl_feed(void *state, struct ww_interval t, const uint8_t *p, size_
 	/* Twice in one renewal: nothing can be said of the time between. */
 	if (r->zone[0].has_last && ww_since(t.lo_ns, r->zone[0].t.hi_ns) < RENEWAL_NS)
 		return;
-	codes[2 * r->n] = codes[2 * r->n + 1] = WW_MISSING;
-	for (size_t i = 0; i < r->n; i++) {
-		codes[2 * i] = codes[2 * i + 1] = WW_MISSING;
-		if (raw[i] >= 0)
-			zone_value(r, i, t, raw[i], codes, out);
-	}
-	out->reading(out->ctx, t, codes);
+	take(r, t, raw, out);
 }
 
 static int64_t rapl_deadline(const void *state)

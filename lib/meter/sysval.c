@@ -139,12 +139,17 @@ static int64_t patience(const struct ww_sysask *a)
 	return a->every_ns > PATIENCE_NS / 3 ? ww_add_sat(3 * a->every_ns, 0) : PATIENCE_NS;
 }
 
+static int64_t reading_ns(const struct ww_sysask *a)
+{
+	return a->reads > 1 ? a->every_ns * a->reads : a->every_ns;
+}
+
 static void lost(struct ww_sysask *a, int64_t to_ns, int64_t less, const char *why,
 		 const struct ww_meter_out *out)
 {
 	int64_t from = a->told ? a->told_ns : a->last_ns;
-	int64_t n = ww_add_sat(ww_since(to_ns, a->last_ns), a->every_ns / 2) / a->every_ns - less -
-		    a->told;
+	int64_t each = reading_ns(a);
+	int64_t n = ww_add_sat(ww_since(to_ns, a->last_ns), each / 2) / each - less - a->told;
 
 	if (!a->has_last || n <= 0 || from >= to_ns)
 		return;
@@ -172,7 +177,7 @@ void ww_sysask_good(struct ww_sysask *a, struct ww_interval t, const struct ww_m
 	a->waiting = false;
 	if (a->why[0])
 		ww_meter_tell(out, t, "readable again, after %s", a->why);
-	if (ww_since(t.lo_ns, a->last_ns) > 2 * a->every_ns + LATE_NS)
+	if (ww_since(t.lo_ns, a->last_ns) > 2 * reading_ns(a) + LATE_NS)
 		lost(a, t.lo_ns, 1, a->why[0] ? "unreadable" : a->told ? "silent" : "slow", out);
 	a->why[0] = '\0';
 	a->has_last = true;

@@ -35,6 +35,7 @@ void ww_sysline_value(const char *text, size_t n, const char *name, char *out, s
  */
 struct ww_sysask {
 	int64_t every_ns, next_ns, until_ns;
+	int64_t reads; /* for one reading, of which losses are counted; 0: one */
 	bool waiting, has_last;
 	int64_t last_ns; /* last answer that had values */
 	int64_t told_ns, told;

@@ -125,6 +125,68 @@ static void wraps_at_any_rate(void **unused)
 	}
 }
 
+static void renew_small(void *ctx)
+{
+	struct cpu *c = ctx;
+
+	sb_int(c->b, "energy_uj", (c->first_uj + true_uj(c)) % 65000001);
+}
+
+/* A counter that turns faster than readings are wanted is looked at in between. */
+static void turns_between_readings(void **unused)
+{
+	static const int64_t each[] = {20 * MS, 100 * MS, SEC, 60 * SEC, 600 * SEC};
+
+	(void)unused;
+	for (size_t k = 0; k < WW_COUNTOF(each); k++) {
+		struct sysbench *b = sb_new();
+		struct cpu c = {b, 45, 64000000};
+
+		sb_set(b, "name", "package-0");
+		sb_set(b, "energy_uj", "");
+		sb_int(b, "max_energy_range_uj", 65000000);
+		assert_int_equal(sb_open(b, "rapl:intel-rapl:0?bounds=1", each[k]), 0);
+		b->takes_ns = 20000;
+		b->refresh = renew_small;
+		b->ctx = &c;
+		sb_start(b);
+		sb_for(b, 10 * each[k] + 30 * MS);
+		assert_int_equal(b->log.period_ns, each[k]);
+		assert_true(b->rows >= 11 && b->rows <= 12);
+		assert_int_equal(b->log.losses + b->log.fails, 0);
+		SB_HAS_NO(b, "counter-reset");
+		for (long i = 1; i < 11; i++) {
+			double dt = (double)(b->row[i].t.hi_ns - b->row[i - 1].t.hi_ns) / 1e9;
+
+			assert_true(fabs(sb_value(b, i, "power") - 45) < 45 * 1.1e-3 / dt + 0.01);
+			assert_true(sb_value(b, i, "power_low") <= 45);
+			assert_true(sb_value(b, i, "power_high") >= 45);
+			assert_true(fabs((sb_value(b, i, "energy") - sb_value(b, i - 1, "energy")) *
+						 3600 -
+					 sb_value(b, i, "power") * dt) <= 1e-6 * (1 + dt));
+		}
+		sb_close(b);
+	}
+}
+
+/* More than twice its limits for a moment: a counter that rose did so. */
+static void above_its_limits(void **unused)
+{
+	struct cpu c;
+
+	(void)unused;
+	boot(&c, "rapl:intel-rapl:0", 100 * MS, 450, 0);
+	sb_for(c.b, SEC);
+	assert_int_equal(c.b->log.events, 0);
+	assert_true(fabs(sb_value(c.b, -1, "power") - 450) < 5);
+	sb_close(c.b);
+	/* Unless the user knows better. */
+	boot(&c, "rapl:intel-rapl:0?max=200", 100 * MS, 450, 0);
+	sb_for(c.b, 100 * MS);
+	SB_HAS(c.b, "event counter-reset energy: 0.100 s after the last value");
+	sb_close(c.b);
+}
+
 /* Long without a reading it may have gone round twice: nobody guesses. */
 static void ambiguous_wraps(void **unused)
 {
@@ -259,9 +321,14 @@ static void refusals(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(zones_and_values), cmocka_unit_test(wraps_at_any_rate),
-		cmocka_unit_test(ambiguous_wraps),  cmocka_unit_test(set_back),
-		cmocka_unit_test(range_unknown),    cmocka_unit_test(bounds_hold),
+		cmocka_unit_test(zones_and_values),
+		cmocka_unit_test(wraps_at_any_rate),
+		cmocka_unit_test(turns_between_readings),
+		cmocka_unit_test(above_its_limits),
+		cmocka_unit_test(ambiguous_wraps),
+		cmocka_unit_test(set_back),
+		cmocka_unit_test(range_unknown),
+		cmocka_unit_test(bounds_hold),
 		cmocka_unit_test(refusals),
 	};
 
