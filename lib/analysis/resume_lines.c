@@ -9,6 +9,10 @@
  */
 #include "analysis/resume.h"
 
+/* Contacts are quiet after this; a hand lets go of a button. */
+#define BOUNCE_NS (20 * WW_NS_PER_MS)
+#define HAND_NS	  (2 * WW_NS_PER_S)
+
 struct blinks {
 	size_t falls, offs; /* falls before the last rise; dark times of full length */
 	int64_t lit_max_ns; /* longest time that a blink was lit */
@@ -106,11 +110,33 @@ static void sleep_line(struct ww_edges e, int64_t from, int64_t to, struct ww_in
 	*wake = t;
 }
 
+/*
+ * The first edge after the last beat; but the button that wakes it may have put it to
+ * sleep too, and then it is let go, or bounces, when the machine is silent already. It
+ * rests at the level at which it is left in the end.
+ */
+static size_t find_press(struct ww_edges e, int64_t from, int64_t last, int64_t to)
+{
+	int64_t since = from < last ? from : ww_add_sat(last, -HAND_NS);
+	size_t i = find(e, last, to);
+	int rest;
+
+	if (i == SIZE_MAX || i == 0 || e.e[i - 1].t.hi_ns < since)
+		return i;
+	rest = e.e[e.n - 1].level;
+	if (e.e[i - 1].level == rest && e.e[i].t.lo_ns - e.e[i - 1].t.hi_ns >= BOUNCE_NS)
+		return i;
+	for (; i < e.n && before(e.e[i].t, to); i++)
+		if (e.e[i].level != rest && e.e[i].t.lo_ns - e.e[i - 1].t.hi_ns >= BOUNCE_NS)
+			return i;
+	return SIZE_MAX;
+}
+
 void ww_cycle_lines(const struct ww_cycle_in *in, int64_t from, int64_t last, int64_t to,
 		    struct ww_interval *off, struct ww_interval *wake, struct ww_cycle_out *out)
 {
 	struct ww_interval rail = time_of(in->off, find(in->off, from, to));
-	struct ww_interval press = time_of(in->woken, find(in->woken, last, to));
+	struct ww_interval press = time_of(in->woken, find_press(in->woken, from, last, to));
 
 	*off = *wake = WW_INTERVAL_NONE;
 	sleep_line(in->sleep, from, to, off, wake, out);

@@ -87,6 +87,42 @@ static void rail_and_button(void **state)
 	done(&f);
 }
 
+/*
+ * One button for both: it is let go, and bounces, when the machine is silent already.
+ * Where it is not pressed again, something else woke the machine.
+ */
+static void one_button(void **state)
+{
+	static const int64_t bounce[] = {0, 2 * MS, 15 * MS};
+
+	(void)state;
+	for (size_t i = 0; i < 3 * WW_COUNTOF(bounce); i++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct sim_sleep *z = sleeper(&s, &tr, 3000);
+		int64_t press = s.start + 5 * S + MS, up = z->sleep + 70 * MS, b = bounce[i / 3];
+		const struct edge e[] = {{press, 0},	       {up, 1},
+					 {up + b, 0},	       {up + 2 * b, 1},
+					 {z->wake, 0},	       {z->wake + b, 1},
+					 {z->wake + 2 * b, 0}, {z->wake + 150 * MS, 1}};
+		struct edge used[WW_COUNTOF(e)];
+		size_t n = 0;
+		struct found f;
+
+		for (size_t k = 0; k < WW_COUNTOF(e) && (i % 3 != 1 || k < 4); k++)
+			if (b || (k != 2 && k != 3 && k != 5 && k != 6))
+				used[n++] = (struct edge){e[k].t,
+							  i % 3 == 2 ? !e[k].level : e[k].level};
+		add_line(&tr, "button", "gpio:gpiochip0/2?role=wake", used, n);
+		f = told(&s, &tr);
+		if (i % 3 == 1)
+			assert_false(ww_iv_ok(only(&f)->event[WW_EV_WAKE]));
+		else
+			holds("wake", only(&f)->event[WW_EV_WAKE], z->wake, 2000);
+		done(&f);
+	}
+}
+
 /* Lit 250 ms of each second while it sleeps, from `lit_at` after the sleep on. */
 static size_t blinks(const struct sim_sleep *z, int64_t dark_first, struct edge *e)
 {
@@ -229,7 +265,7 @@ int main(void)
 		cmocka_unit_test(both_ends),	   cmocka_unit_test(rail_and_button),
 		cmocka_unit_test(blinking_led),	   cmocka_unit_test(blinks_on),
 		cmocka_unit_test(other_way_round), cmocka_unit_test(reset_ends_a_cycle),
-		cmocka_unit_test(alarm_marks),
+		cmocka_unit_test(alarm_marks),	   cmocka_unit_test(one_button),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
