@@ -6,6 +6,8 @@
 
 #include "../source/gpiochip.h"
 
+#include <time.h>
+
 static void edge(unsigned seqno, int level)
 {
 	struct ww_gpio_edge e = {.stamp_ns = ww_clock_ns(CLOCK_MONOTONIC),
