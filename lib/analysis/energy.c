@@ -111,6 +111,7 @@ static void set_window(struct ww_stat_channel *c, const struct ww_source_info *s
 		to = ww_add_sat(to, shift);
 	c->want_lo = from > span.lo_ns ? from : span.lo_ns;
 	c->want_hi = to < span.hi_ns ? to : span.hi_ns;
+	c->delay_s = ((double)src->delay_max_ns - (double)src->delay_min_ns) / 1e9;
 	c->is_counter = c->info.semantics == WW_COUNTER;
 	if (c->is_counter) {
 		ww_counter_init(&c->k);

@@ -191,7 +191,7 @@ static void counter_figures(const struct ww_stat_channel *c, struct ww_channel_s
 {
 	const struct ww_channel_info *info = &c->info;
 	const struct ww_counter *k = &c->k;
-	double joules = ww_energy_joules(info->unit);
+	double joules = ww_energy_joules(info->unit), late;
 
 	out->n = k->n;
 	out->missing = k->missing;
@@ -208,12 +208,16 @@ static void counter_figures(const struct ww_stat_channel *c, struct ww_channel_s
 	if (strcmp(info->quantity, "energy") != 0 || joules == 0)
 		return;
 	extra->lost = lost_counts(k);
-	/* Two readings, each anywhere within a step; the maker's bound in proportion. */
+	/*
+	 * Two readings, each anywhere within a step, and of a moment anywhere within its
+	 * delay; the maker's bound in proportion.
+	 */
 	out->energy_J.value = ww_counter_get(k) * info->scale * joules;
+	late = out->energy_J.value / out->duration_s * c->delay_s;
 	if (*extra->lost)
 		out->why = extra->lost;
 	else
-		out->energy_J.u = sqrt(pow(step_of(info) * joules, 2) / 6 +
+		out->energy_J.u = sqrt(pow(step_of(info) * joules, 2) / 6 + pow(late, 2) / 6 +
 				       (isnan(info->acc_rel)
 						? 0
 						: pow(info->acc_rel * out->energy_J.value, 2) / 3));

@@ -40,6 +40,7 @@ struct ww_stat_channel {
 	int64_t want_lo, want_hi; /* window asked for, as far as the trace goes */
 	int64_t limit;		  /* longer intervals are gaps; INT64_MAX: none are */
 	int64_t period;		  /* declared, between readings; 0 irregular */
+	double delay_s;		  /* by so much the delay of a reading may differ */
 	union {
 		struct ww_integral w;
 		struct ww_counter k;
