@@ -69,7 +69,7 @@ int ww_redo_describe(struct ww_redo *r, struct ww_writer *w, struct ww_error *er
 int ww_redo_run(struct ww_redo *r, struct ww_error *err);
 void ww_redo_free(struct ww_redo *r);
 /* "NAME.raw" of NAME; NULL: there is none. */
-const struct ww_source_info *ww_redo_side(const struct ww_trace *t, const char *name,
+const struct ww_source_info *ww_redo_side(const struct ww_trace *t, const struct ww_source_info *of,
 					  const char *role);
 
 /* Between redecodemeter.c and redecoderun.c: a new connection of the recorder, ... */

@@ -11,7 +11,7 @@ int ww_feed_open(struct ww_trace *t, const struct ww_source_info *s, struct ww_f
 
 int ww_feed_peek(struct ww_feed *f, struct ww_interval *t, struct ww_error *err)
 {
-	while (f->at == f->b.n) {
+	while (f->cursor && f->at == f->b.n) {
 		int rc = ww_cursor_next(f->cursor, &f->b, err);
 
 		f->at = 0;
@@ -20,6 +20,8 @@ int ww_feed_peek(struct ww_feed *f, struct ww_interval *t, struct ww_error *err)
 			return rc;
 		}
 	}
+	if (!f->cursor)
+		return 0;
 	*t = (struct ww_interval){f->b.lo_ns[f->at], f->b.hi_ns[f->at]};
 	return 1;
 }

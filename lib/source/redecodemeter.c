@@ -6,15 +6,18 @@
 
 #include <stdio.h>
 
-const struct ww_source_info *ww_redo_side(const struct ww_trace *t, const char *name,
+const struct ww_source_info *ww_redo_side(const struct ww_trace *t, const struct ww_source_info *of,
 					  const char *role)
 {
+	const char *name = of->name;
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < ww_trace_source_count(t); i++) {
 		const struct ww_source_info *s = ww_trace_source(t, i);
 
-		if (s->kind == WW_SERIAL && strncmp(s->name, name, n) == 0 && s->name[n] == '.' &&
+		/* A port that somebody named so has a driver of its own. */
+		if (s->kind == WW_SERIAL && strcmp(s->driver, of->driver) == 0 &&
+		    strncmp(s->name, name, n) == 0 && s->name[n] == '.' &&
 		    strcmp(s->name + n + 1, role) == 0)
 			return s;
 	}
@@ -274,19 +277,30 @@ int ww_redo_listing(struct ww_redo *r, size_t n, struct ww_error *err)
 	return 0;
 }
 
+static int not_kept(struct ww_error *err)
+{
+	return ww_fail(err, -ENODATA, "what it sent was not kept: record with --raw");
+}
+
 /* What its first start was made with, before anything is decoded. */
 static int look_ahead(struct ww_redo *r, struct ww_error *err)
 {
 	struct ww_turn_record turn;
+	bool started = false;
 	int rc = ww_feed_open(r->t, r->turns_info, &r->turns, err);
 
 	while (rc >= 0 && (rc = ww_redo_next(r, &turn, err)) > 0) {
-		if (turn.turn == WW_TURN_LOOK)
+		if (turn.turn == WW_TURN_FEED && !r->raw_info)
+			return not_kept(err);
+		if (turn.turn == WW_TURN_LOOK && !started)
 			rc = ww_redo_listing(r, (size_t)turn.n, err);
-		if (turn.turn != WW_TURN_START)
+		if (turn.turn != WW_TURN_START || started)
 			continue;
+		started = true;
 		r->every_ns = turn.n > (uint64_t)INT64_MAX ? 0 : (int64_t)turn.n;
-		break;
+		/* One that never sent a byte has turns only: they are all looked at. */
+		if (r->raw_info)
+			break;
 	}
 	return rc < 0 ? rc : ww_feed_open(r->t, r->turns_info, &r->turns, err);
 }
@@ -303,10 +317,10 @@ static int find_meter(struct ww_redo *r, struct ww_error *err)
 	if (r->meter->desc.left_out)
 		return ww_fail(err, -ENOTSUP, "its driver '%s' was built without %s",
 			       r->info->driver, r->meter->desc.needs);
-	r->raw_info = ww_redo_side(r->t, r->info->name, "raw");
-	if (!r->raw_info)
-		return ww_fail(err, -ENODATA, "what it sent was not kept: record with --raw");
-	r->turns_info = ww_redo_side(r->t, r->info->name, "turns");
+	r->raw_info = ww_redo_side(r->t, r->info, "raw");
+	r->turns_info = ww_redo_side(r->t, r->info, "turns");
+	if (!r->raw_info && !r->turns_info)
+		return not_kept(err);
 	rc = ww_uri_parse(r->info->uri, &uri, err);
 	if (rc < 0)
 		return rc;
@@ -326,7 +340,7 @@ static int open_parts(struct ww_redo *r, struct ww_error *err)
 	r->state = calloc(1, r->meter->desc.state_size);
 	if (!r->state)
 		return ww_fail_nomem(err);
-	rc = ww_feed_open(r->t, r->raw_info, &r->raw, err);
+	rc = r->raw_info ? ww_feed_open(r->t, r->raw_info, &r->raw, err) : 0;
 	if (rc == 0 && r->turns_info)
 		rc = look_ahead(r, err);
 	if (rc == 0)

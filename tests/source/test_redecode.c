@@ -182,6 +182,32 @@ static void test_folder(void **state)
 	ww_trace_close(x.t);
 }
 
+/* One that never sent a byte is decoded again, too: its driver says the same of it. */
+static void test_mute(void **state)
+{
+	struct ww_error err = {0};
+	struct ww_trace *y;
+	struct rt x;
+	int rc;
+
+	(void)state;
+	rt_begin(&x, "fake", "fake:/dev/fake", false, true);
+	/* A port of somebody's that only has such a name. */
+	rt_source(&x, WW_SERIAL, "meter.raw", "tty", "tty:/dev/ttyS1");
+	rt_at(&x, WW_TURN_START, 100, (uint64_t)SEC(4));
+	rt_at(&x, WW_TURN_TICK, 101, 0);
+	rt_at(&x, WW_TURN_STOP, 107, 0);
+	rt_done(&x);
+	y = rt_again(&x, NULL, &rc, &err);
+	if (!y)
+		fail_msg("%s", err.text);
+	assert_int_equal(rc, 1);
+	assert_null(ww_trace_meta(y, "redecode.note.01"));
+	assert_string_equal(rows_of(y), "101000: 1004");
+	ww_trace_close(y);
+	ww_trace_close(x.t);
+}
+
 /* Each is said. */
 static void test_cannot(void **state)
 {
@@ -284,7 +310,7 @@ int main(void)
 		cmocka_unit_test(test_turns),	      cmocka_unit_test(test_day),
 		cmocka_unit_test(test_without_turns), cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_folder),	      cmocka_unit_test(test_cannot),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_mute),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
