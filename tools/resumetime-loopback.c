@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 static const char help[] =
 	"usage: resumetime loopback -p PORT [options]\n"
@@ -79,14 +82,33 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return 0;
 }
 
-static int measure(struct ww_loopback *l, struct ww_error *err)
+/* The port is left as it was found (its latency timer, the kernel's driver) after Ctrl-C too. */
+static int signals_open(void)
 {
-	struct pollfd p = {.fd = ww_loopback_fd(l), .events = POLLIN};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* @return 0 measured, negative: *err says why not */
+static int measure(struct ww_loopback *l, int sig_fd, struct ww_error *err)
+{
+	struct pollfd p[2] = {{.fd = ww_loopback_fd(l), .events = POLLIN},
+			      {.fd = sig_fd, .events = POLLIN}};
 	int rc;
 
-	while ((rc = ww_loopback_dispatch(l, err)) > 0)
-		if (poll(&p, 1, 1000) < 0 && errno != EINTR)
-			return -1;
+	while ((rc = ww_loopback_dispatch(l, err)) > 0) {
+		poll(p, 2, 1000);
+		if (p[1].revents) {
+			*err = (struct ww_error){.code = -EINTR, .text = "interrupted"};
+			return -EINTR;
+		}
+	}
 	return rc;
 }
 
@@ -98,13 +120,14 @@ int resumetime_loopback(int argc, char **argv)
 	struct ww_error err = {0}, why = {0};
 	struct ww_loopback *l = NULL;
 	char *text = NULL, path[4200];
-	int rc = parse(argc, argv, &a);
+	int rc = parse(argc, argv, &a), sig_fd;
 
 	if (rc)
 		return rc < 0 ? TOOL_OK : rc;
+	sig_fd = signals_open();
 	rc = ww_loopback_new(a.port, &a.opt, &l, &err);
 	if (rc == 0)
-		rc = measure(l, &err);
+		rc = measure(l, sig_fd, &err);
 	if (rc == 0)
 		rc = ww_loopback_report(l, a.form, &text, &err);
 	if (rc == 0)
@@ -118,5 +141,6 @@ int resumetime_loopback(int argc, char **argv)
 			tool_say("kept in %s; later recordings use it", path);
 	}
 	ww_loopback_free(l);
+	close(sig_fd);
 	return rc < 0 ? TOOL_FAILED : TOOL_OK;
 }

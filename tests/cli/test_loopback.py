@@ -4,6 +4,8 @@
 import json
 import os
 import pty
+import signal
+import subprocess
 import sys
 import threading
 import tty
@@ -11,7 +13,7 @@ import tty
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tap import main  # noqa: E402
-from ww import Case, run  # noqa: E402
+from ww import Case, run, tool  # noqa: E402
 
 
 class Wire:
@@ -60,6 +62,21 @@ class Loopback(Case):
         code, out, err = run("resumetime", "loopback", "-p", Wire(lambda data: b"").name)
         self.assertEqual((code, out), (1, ""))
         self.assertIn("connect TX with RX", err)
+
+    def test_interrupted(self):
+        came = threading.Event()
+
+        def through(data):
+            came.set()
+            return data
+        p = subprocess.Popen([tool("resumetime"), "loopback", "-p", Wire(through).name,
+                              "--bytes", "100000"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        self.assertTrue(came.wait(20))
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=20)
+        self.assertEqual((p.returncode, out, err),
+                         (1, b"", b"resumetime loopback: interrupted\n"))
 
     def test_wrong_use(self):
         for args, says in (([], "-p PORT"), (["-p", "x", "--bytes", "0"], "1 to 100000"),
