@@ -19,7 +19,10 @@ bool ww_js_code(double number, double per, int64_t *code)
 }
 
 #ifdef WW_WITH_JANSSON
+#include "base/str.h"
+
 #include <jansson.h>
+#include <strings.h>
 
 /* The library's own type stays in this file. */
 static struct ww_js *wrap(json_t *j)
@@ -32,10 +35,91 @@ static json_t *unwrap(const struct ww_js *v)
 	return (json_t *)(uintptr_t)v;
 }
 
+/* Inside of a string: names of people's making, in whatever character set. */
+static size_t mend_text(struct ww_str *out, const uint8_t *p, size_t n)
+{
+	size_t k = ww_utf8_len(p, n);
+
+	if (p[0] == '\\' && n > 5 && p[1] == 'u' &&
+	    (memcmp(p + 2, "0000", 4) == 0 || (p[2] | 32) == 'd')) {
+		/* No character, or half of one. */
+		ww_str_add(out, "?");
+		return 6;
+	}
+	if (p[0] == '\\' && n > 1 && p[1] >= ' ' && p[1] < 0x80)
+		k = 2;
+	if (!k || p[0] < ' ')
+		ww_str_add(out, "?");
+	else
+		ww_str_addn(out, (const char *)p, k);
+	return k ? k : 1;
+}
+
+/* A number or a word outside of strings: one that has no value here becomes null. */
+static size_t mend_word(struct ww_str *out, const uint8_t *p, size_t n)
+{
+	static const char *const none[] = {"nan", "-nan", "inf", "-inf", "infinity", "-infinity"};
+	bool lost = false, whole = true;
+	char word[400] = "";
+	size_t k = 0;
+
+	while (k < n && (ww_is_digit((char)p[k]) || ((p[k] | 32) >= 'a' && (p[k] | 32) <= 'z') ||
+			 p[k] == '.' || p[k] == '+' || p[k] == '-')) {
+		whole &= ww_is_digit((char)p[k]) || p[k] == '-';
+		if (k + 1 < sizeof(word))
+			word[k] = (char)p[k];
+		k++;
+	}
+	for (size_t i = 0; i < WW_COUNTOF(none); i++)
+		lost |= strcasecmp(word, none[i]) == 0;
+	if (ww_is_digit(word[0]) || word[0] == '-')
+		lost |= whole ? k > 18 : k >= sizeof(word) || !isfinite(ww_strtod(word, NULL));
+	if (lost)
+		ww_str_add(out, "null");
+	else
+		ww_str_addn(out, (const char *)p, k ? k : 1);
+	return k ? k : 1;
+}
+
+/*
+ * Real firmwares say nan, numbers without end and names that are no UTF-8, for which the
+ * library refuses the whole document. Only what it refused comes here.
+ */
+static json_t *parse_mended(const uint8_t *p, size_t n)
+{
+	struct ww_str out = {0};
+	bool text = false;
+	json_t *j = NULL;
+	size_t i = 0;
+
+	while (n && (p[n - 1] == '\0' || p[n - 1] == ' ' || p[n - 1] == '\r' || p[n - 1] == '\n'))
+		n--;
+	if (n > 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		i = 3;
+	while (i < n) {
+		if (p[i] == '"') {
+			text = !text;
+			ww_str_add(&out, "\"");
+			i++;
+		} else {
+			i += text ? mend_text(&out, p + i, n - i) : mend_word(&out, p + i, n - i);
+		}
+	}
+	if (!out.bad && out.n)
+		j = json_loadb(out.p, out.n, 0, NULL);
+	ww_str_free(&out);
+	return j;
+}
+
 struct ww_js *ww_js_parse(const void *text, size_t n)
 {
-	json_t *j = n && n <= WW_JS_MAX ? json_loadb(text, n, 0, NULL) : NULL;
+	json_t *j;
 
+	if (!n || n > WW_JS_MAX)
+		return NULL;
+	j = json_loadb(text, n, 0, NULL);
+	if (!j)
+		j = parse_mended(text, n);
 	if (j && !json_is_object(j)) {
 		json_decref(j);
 		j = NULL;

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define TRIES_NS (9 * WW_NS_PER_S) /* within it a plug that is one has answered */
+#define TRIES_NS (4 * WW_NS_PER_S) /* within it a plug that is one has answered */
 #define AGAIN_NS (300 * WW_NS_PER_MS)
 #define LONG_NS	 (3600 * WW_NS_PER_S)
 

@@ -78,6 +78,7 @@ static const struct kind {
 struct shelly {
 	struct ww_plug plug;
 	enum step step;
+	bool sure; /* of its generation: it has told */
 	bool all;
 	int64_t id; /* -1: not said */
 	char phase;
@@ -133,6 +134,7 @@ static void shelly_start(void *state, int64_t now_ns, const struct ww_meter_out 
 
 	(void)out;
 	m->step = WHO;
+	m->sure = false;
 	m->kind = -1;
 	ww_plug_start(&m->plug, now_ns);
 }
@@ -267,8 +269,9 @@ static bool choose(struct shelly *m, struct ww_interval t, const struct ww_js *a
 	}
 	if (m->id >= 0 ? found != m->id : n > 1) {
 		ww_plug_fail(&m->plug, out, -EINVAL,
-			     "it measures %u things, %s%s: add ?id= with one of %s", n,
-			     kinds[m->kind].part, m->id >= 0 ? " but not that id" : "", list);
+			     "it measures %u things (%.*s)%s: add ?id= with one of %s", n,
+			     (int)strcspn(kinds[m->kind].part, ":"), kinds[m->kind].part,
+			     m->id >= 0 ? ", but not that one" : "", list);
 		return false;
 	}
 	m->id = found;
@@ -295,6 +298,7 @@ static bool who(struct shelly *m, const struct ww_js *j, const struct ww_meter_o
 	copy(m->firmware, sizeof(m->firmware), ww_js_text(j, later ? "ver" : "fw"));
 	identify(m, out);
 	m->step = later ? LIST : STATUS;
+	m->sure = true;
 	return true;
 }
 
@@ -316,7 +320,7 @@ static void answered(struct shelly *m, struct ww_interval t, const struct ww_js 
 	}
 	if (m->kind < 0 && !choose(m, t, j, was == LIST ? 0 : GEN1,
 				   was == LIST ? GEN1 : (int)WW_COUNTOF(kinds), out)) {
-		if (m->plug.phase != WW_PLUG_DEAD)
+		if (m->plug.phase != WW_PLUG_DEAD && !m->sure)
 			m->step = was == LIST ? STATUS : WHO;
 		return;
 	}
@@ -335,7 +339,7 @@ static void shelly_feed(void *state, struct ww_interval t, const uint8_t *p, siz
 		return;
 	if (!ww_plug_http(&m->plug, t, p, n, "Shelly", &body, &len, out)) {
 		/* Not this way, perhaps another. */
-		if (m->step != VALUES && n > 1 && p[0] != '0')
+		if (m->step != VALUES && !m->sure && n > 1 && p[0] != '0')
 			m->step = m->step == WHO ? LIST : m->step == LIST ? STATUS : WHO;
 		return;
 	}

@@ -116,8 +116,8 @@ static void test_golden(void **state)
 	say_json(&l, "{\"system\":{\"get_sysinfo\":{\"deviceId\":\"00\",\"feature\":\"TIM:ENE\","
 		     "\"model\":\"HS110(EU)\",\"sw_ver\":\"1.2.5 Build 171213 Rel.101523\"}}}");
 	assert_non_null(strstr(ml_text(&l), "identity HS110(EU)|00|1.2.5 Build 171213"));
-	m->tick(l.state, l.now_ns += 4 * SEC, &out);
-	m->tick(l.state, l.now_ns += SEC, &out);
+	m->tick(l.state, l.now_ns += 3 * SEC, &out);
+	m->tick(l.state, l.now_ns += SEC / 2, &out);
 	n = hex(ask, frame);
 	assert_int_equal(sent_n, n);
 	assert_memory_equal(sent, frame, n);

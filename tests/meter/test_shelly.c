@@ -121,16 +121,36 @@ static void test_choice(void **state)
 	(void)state;
 	open_with("em", NULL);
 	mb_for(&b, 5 * SEC);
-	expect("it measures 2 things, emeters: add ?id= with one of 0, 1");
+	expect("it measures 2 things (emeters): add ?id= with one of 0, 1");
 	mb_close(&b);
 	open_with(NULL, "shelly:http://p?id=3");
 	mb_for(&b, 5 * SEC);
-	expect("switch: but not that id: add ?id= with one of 0");
+	expect("it measures 1 things (switch), but not that one: add ?id= with one of 0");
 	mb_close(&b);
 	open_with("em", "shelly:http://p?channel=1");
 	mb_for(&b, 5 * SEC);
 	same("power", 0);
 	mb_close(&b);
+}
+
+/* A relay without a meter: the answer says so, whatever else it does not have. */
+static void test_no_meter(void **state)
+{
+	static const char plain[] = "200\n{\"switch:0\":{\"id\":0,\"output\":true}}";
+	struct meterlog l;
+
+	(void)state;
+	assert_int_equal(ml_open(&l, ww_meter_find("shelly"), "shelly:http://p", 0, NULL), 0);
+	ml_start(&l);
+	ml_until(&l, l.now_ns);
+	ml_say(&l, "200\n{\"gen\":2,\"model\":\"SNSW-001X16EU\",\"mac\":\"A\",\"ver\":\"1\"}");
+	for (int i = 0; i < 8 && !l.fails; i++) {
+		ml_say(&l, strstr(ml_text(&l), "/status") ? "404\nNot Found" : plain);
+		ml_until(&l, l.now_ns + SEC);
+	}
+	assert_null(strstr(ml_text(&l), "/status"));
+	assert_non_null(strstr(ml_text(&l), "none of its parts measures power"));
+	ml_close(&l);
 }
 
 static void test_never(void **state)
@@ -251,9 +271,10 @@ static void test_real(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),  cmocka_unit_test(test_digits),
-		cmocka_unit_test(test_choice), cmocka_unit_test(test_never),
-		cmocka_unit_test(test_later),  cmocka_unit_test(test_real),
+		cmocka_unit_test(test_kinds),	 cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_choice),	 cmocka_unit_test(test_never),
+		cmocka_unit_test(test_no_meter), cmocka_unit_test(test_later),
+		cmocka_unit_test(test_real),
 	};
 
 #ifndef WW_WITH_JANSSON

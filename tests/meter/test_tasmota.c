@@ -153,7 +153,7 @@ static void test_never(void **state)
 		{"empty", "no JSON"},
 		{"huge", "no JSON"},
 		{"deep", "no JSON"},
-		{"nan", "no JSON"},
+		{"nan", "there is no power in it"},
 		{"strings", "no JSON"},
 		{"missing", "measures no power"},
 		{"nopower", "measures no power"},
@@ -271,13 +271,49 @@ static void test_port(void **state)
 	ml_close(&l);
 }
 
+/* What firmwares and people put into a document does not take its values away. */
+static void test_oddities(void **state)
+{
+	static const char *const odd[] = {"\"n\":123456789012345678901234567890",
+					  "\"n\":-99999999999999999999",
+					  "\"n\":1e999",
+					  "\"n\":nan",
+					  "\"n\":-NaN",
+					  "\"n\":[inf,null,1e-400]",
+					  "\"n\":\"K\xfc"
+					  "che\"",
+					  "\"n\":\"a\\u0000b\"",
+					  "\"n\":\"\\ud83d\"",
+					  "\"n\":\"a\tb\\\"\\\\\"",
+					  "\"n\":{\"Power\":7}",
+					  "\"Power\":-3"};
+	struct meterlog l;
+	char text[300];
+
+	(void)state;
+	for (size_t i = 0; i < WW_COUNTOF(odd); i++) {
+		assert_int_equal(ml_open(&l, ww_meter_find("tasmota"), "tasmota:http://p", 0, NULL),
+				 0);
+		ml_start(&l);
+		ml_until(&l, l.now_ns);
+		snprintf(text, sizeof(text),
+			 "200\n%s{%s,\"StatusSNS\":{\"ENERGY\":{%s,\"Total\":3.185,\"Power\":12,"
+			 "\"Voltage\":2.21e+2,\"Current\":0.054}}}\r\n",
+			 i & 1 ? "\xef\xbb\xbf" : "", odd[i], odd[i]);
+		ml_say(&l, text);
+		print_message("# %s\n", odd[i]);
+		assert_string_equal(ml_readings(&l), "reading 12000 221000 54 318500 _\n");
+		ml_close(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),	 cmocka_unit_test(test_digits),
 		cmocka_unit_test(test_channels), cmocka_unit_test(test_login),
 		cmocka_unit_test(test_never),	 cmocka_unit_test(test_later),
-		cmocka_unit_test(test_port),
+		cmocka_unit_test(test_port),	 cmocka_unit_test(test_oddities),
 	};
 
 #ifndef WW_WITH_JANSSON
