@@ -4,8 +4,8 @@
  * is one snapshot of all (Documentation/ABI/testing/sysfs-class-power). Drivers do not
  * agree on the sign of a current, so `status` decides: watts that the battery gives
  * are positive. The fuel gauge renews its values every 1 to 30 s and does not say when:
- * a snapshot that is unchanged is no reading, and one that is new changed between the
- * last look and this one.
+ * a snapshot that is new changed between the last look and this one, and one that
+ * is unchanged still holds: it is given as often as the period says, no more.
  */
 #include "meter/sysval.h"
 #include "base/str.h"
@@ -15,7 +15,6 @@
 
 #define LOOK_NS	   WW_NS_PER_S
 #define FASTEST_NS (100 * WW_NS_PER_MS)
-#define STILL_NS   (60 * WW_NS_PER_S) /* an unchanged snapshot is given this often */
 #define GAUGE_NS   (30 * WW_NS_PER_S) /* slowest known */
 #define LEARN	   4		      /* changes before their pace is told */
 
@@ -53,6 +52,7 @@ struct battery {
 	int64_t full;		   /* energy when full: the counter's zero */
 	struct snapshot last;
 	struct ww_interval seen; /* last look */
+	bool unread;		 /* since the last snapshot it could not be read */
 	int64_t given_ns, change_ns;
 	int64_t pace_ns;     /* learnt; 0 not yet */
 	int64_t shortest_ns; /* between changes, of those since it was told */
@@ -106,12 +106,17 @@ static int battery_look(void *state, const char *text, size_t n, struct ww_error
 	return 0;
 }
 
+static int64_t period_ns(const struct battery *b)
+{
+	return b->pace_ns ? b->pace_ns : b->ask.every_ns;
+}
+
 static void battery_shape(const void *state, struct ww_meter_shape *s)
 {
 	const struct battery *b = state;
 
 	s->channels = b->n;
-	s->period_ns = b->pace_ns ? b->pace_ns : b->ask.every_ns;
+	s->period_ns = period_ns(b);
 	/* What the gauge averages over is not told; its values are as old as its pace. */
 	s->window_ns = b->pace_ns;
 	s->delay_min_ns = 0;
@@ -307,6 +312,18 @@ static bool same(const struct snapshot *a, const struct snapshot *b)
 	       a->online == b->online && strcmp(a->status, b->status) == 0;
 }
 
+/* The last snapshot held until the last look. */
+static void held(struct battery *b, const struct ww_meter_out *out)
+{
+	int64_t codes[CHANNELS];
+
+	if (!b->has_last || b->seen.hi_ns <= b->given_ns)
+		return;
+	b->given_ns = b->seen.hi_ns;
+	codes_of(b, &b->last, codes);
+	out->reading(out->ctx, b->seen, codes);
+}
+
 static void take(struct battery *b, struct ww_interval t, const struct snapshot *s,
 		 const struct ww_meter_out *out)
 {
@@ -317,7 +334,7 @@ static void take(struct battery *b, struct ww_interval t, const struct snapshot 
 	identify(b, s, out);
 	if (!again) {
 		/* The old values stood there at the last look. */
-		if (b->has_last && b->seen.lo_ns < t.lo_ns)
+		if (b->has_last && !b->unread && b->seen.lo_ns < t.lo_ns)
 			when.lo_ns = b->seen.lo_ns;
 		remarks(b, t, s, out);
 		learn(b, t, out);
@@ -325,8 +342,10 @@ static void take(struct battery *b, struct ww_interval t, const struct snapshot 
 	b->seen = t;
 	b->last = *s;
 	b->has_last = true;
-	if (again && ww_since(t.hi_ns, b->given_ns) < STILL_NS)
+	if (again && !b->unread &&
+	    ww_since(t.hi_ns, b->given_ns) < period_ns(b) - b->ask.every_ns / 2)
 		return;
+	b->unread = false;
 	b->given_ns = t.hi_ns;
 	codes_of(b, s, codes);
 	out->reading(out->ctx, when, codes);
@@ -356,6 +375,14 @@ static void battery_tick(void *state, int64_t now_ns, const struct ww_meter_out 
 		out->send(out->ctx, "uevent", 6);
 }
 
+static void unread(struct battery *b, struct ww_interval t, const char *why,
+		   const struct ww_meter_out *out)
+{
+	held(b, out);
+	b->unread = true;
+	ww_sysask_bad(&b->ask, t, why, out);
+}
+
 static void battery_feed(void *state, struct ww_interval t, const uint8_t *p, size_t n,
 			 const struct ww_meter_out *out)
 {
@@ -368,13 +395,13 @@ static void battery_feed(void *state, struct ww_interval t, const uint8_t *p, si
 		return;
 	if (l.kind != '=') {
 		ww_sysline_text(&l, why, sizeof(why));
-		ww_sysask_bad(&b->ask, t, why, out);
+		unread(b, t, why, out);
 		return;
 	}
 	s = snapshot_of(l.value, l.n);
 	if (s.power == WW_MISSING && s.voltage == WW_MISSING && s.energy == WW_MISSING &&
 	    s.charge == WW_MISSING && s.online == WW_MISSING && s.capacity == WW_MISSING) {
-		ww_sysask_bad(&b->ask, t, "no values in it", out);
+		unread(b, t, "no values in it", out);
 		return;
 	}
 	ww_sysask_good(&b->ask, t, out);
@@ -383,8 +410,11 @@ static void battery_feed(void *state, struct ww_interval t, const uint8_t *p, si
 
 static void battery_stop(void *state, const struct ww_meter_out *out)
 {
-	(void)out;
-	((struct battery *)state)->stopped = true;
+	struct battery *b = state;
+
+	if (!b->stopped)
+		held(b, out);
+	b->stopped = true;
 }
 
 const struct ww_meter_ops ww_meter_battery = {

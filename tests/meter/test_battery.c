@@ -55,15 +55,16 @@ static void discharge(void **unused)
 	assert_int_equal(sb_channel(b, "energy").semantics, WW_COUNTER);
 	assert_string_equal(sb_channel(b, "energy_left").quantity, "other");
 	assert_int_equal(sb_channel(b, "power").semantics, WW_HOLD);
-	/* The same once more is no reading; a new one changed since the last look. */
+	/* The same still holds; a new one changed since the last look. */
 	sb_for(b, 3 * SEC);
-	assert_int_equal(b->rows, 1);
+	assert_int_equal(b->rows, 4);
+	assert_true(b->row[3].t.hi_ns - b->row[3].t.lo_ns < 10 * MS);
 	acpi(b, "Discharging", 7400000, 39990000);
 	sb_for(b, SEC);
-	assert_int_equal(b->rows, 2);
-	SB_NEAR(sb_value(b, 1, "energy"), 10.01);
-	assert_true(b->row[1].t.hi_ns - b->row[1].t.lo_ns >= SEC);
-	assert_true(b->row[1].t.hi_ns - b->row[1].t.lo_ns < SEC + 10 * MS);
+	assert_int_equal(b->rows, 5);
+	SB_NEAR(sb_value(b, 4, "energy"), 10.01);
+	assert_true(b->row[4].t.hi_ns - b->row[4].t.lo_ns >= SEC);
+	assert_true(b->row[4].t.hi_ns - b->row[4].t.lo_ns < SEC + 10 * MS);
 	sb_close(b);
 }
 
@@ -117,6 +118,8 @@ static void pace(void **unused)
 {
 	struct sysbench *b = open_acpi(0);
 	struct ww_meter_shape s;
+	struct ww_meter_out out;
+	size_t n;
 
 	(void)unused;
 	s = ww_meter_shape(b->log.m, b->log.state);
@@ -128,16 +131,48 @@ static void pace(void **unused)
 		else
 			sb_for(b, SEC);
 	}
-	assert_int_equal(b->rows, 15);
+	/* Each look until the pace is known, then each change. */
+	assert_int_equal(b->rows, 15 + 3 * 4);
 	s = ww_meter_shape(b->log.m, b->log.state);
 	assert_int_equal(s.period_ns, 4 * SEC);
 	assert_int_equal(s.window_ns, 4 * SEC);
 	assert_int_equal(s.delay_max_ns, 4 * SEC);
 	SB_HAS(b, "renews its values each 4000 ms");
 	assert_int_equal(b->log.losses, 0);
-	/* A steady one is given now and then all the same. */
-	sb_for(b, 125 * SEC);
-	assert_int_equal(b->rows, 17);
+	/* A steady one holds: no longer without a reading than that period, and to the end. */
+	n = b->rows;
+	sb_for(b, 40 * SEC);
+	assert_int_equal(b->rows, n + 10);
+	sb_for(b, 2 * SEC);
+	assert_int_equal(b->rows, n + 10);
+	out = sb_out(b);
+	b->log.m->stop(b->log.state, &out);
+	assert_int_equal(b->rows, n + 11);
+	assert_true(b->row[n + 10].t.hi_ns == b->log.now_ns);
+	b->log.m->stop(b->log.state, &out);
+	assert_int_equal(b->rows, n + 11);
+	sb_close(b);
+}
+
+/* Taken out and put back with the same values: nothing is said of the time between. */
+static void taken_out(void **unused)
+{
+	struct sysbench *b = open_acpi(0);
+
+	(void)unused;
+	acpi(b, "Discharging", 7000000, 40000000);
+	sb_start(b);
+	sb_for(b, 2 * SEC);
+	assert_int_equal(b->rows, 3);
+	sb_set(b, "uevent", "POWER_SUPPLY_STATUS=Unknown\x1fPOWER_SUPPLY_PRESENT=0");
+	sb_for(b, 5 * SEC);
+	assert_int_equal(b->rows, 3);
+	SB_HAS(b, "cannot be read: no values in it\n");
+	acpi(b, "Discharging", 7000000, 40000000);
+	sb_for(b, SEC);
+	assert_int_equal(b->rows, 4);
+	assert_true(b->row[3].t.hi_ns - b->row[3].t.lo_ns < 10 * MS);
+	assert_int_equal(b->log.losses, 1);
 	sb_close(b);
 }
 
@@ -207,6 +242,7 @@ int main(void)
 		cmocka_unit_test(discharge),
 		cmocka_unit_test(signs),
 		cmocka_unit_test(pace),
+		cmocka_unit_test(taken_out),
 		cmocka_unit_test(plug_and_charge),
 		cmocka_unit_test(others_and_broken),
 	};
