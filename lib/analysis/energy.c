@@ -91,6 +91,7 @@ static void find_register(struct ww_stat_reading *r, struct ww_stat_channel *c)
 		c->w.counter_area = j / w * 1e9;
 		c->w.counter_base = c->info.offset / c->info.scale;
 		c->w.counter_u = step * c->w.counter_area / sqrt(6);
+		c->w.counter_ns = (double)(r->info->delay_max_ns - r->info->delay_min_ns);
 	} else {
 		c->counter = NULL;
 	}

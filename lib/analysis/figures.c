@@ -116,6 +116,9 @@ static void register_figures(const struct ww_stat_channel *c, double u_own,
 	extra->pair_E = c->pair_E;
 	extra->pair_R = c->pair_R;
 	part = u_own * c->pair_ns / (double)(c->w.plain_ns + c->w.gap_ns);
+	/* What the ends of each stretch show may be of another age; of all in the same way. */
+	part = hypot(part,
+		     fabs(c->pair_R) / c->pair_ns * c->w.counter_ns / sqrt(6) * (double)c->pieces);
 	out->register_z = ww_register_z(c->pair_E, part, c->pair_R, r, (double)c->pieces);
 }
 

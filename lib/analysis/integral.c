@@ -118,11 +118,28 @@ static void add_thin(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d)
 	w->open_jump += jump * jump / 12;
 }
 
-static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, size_t record)
+/*
+ * Where the gap before the reading at t1 ends: with what is recorded of it, if that is
+ * so early that the reading stands for the time since then.
+ */
+static int64_t gap_end(const struct ww_integral *w, int64_t t1, size_t record)
+{
+	int64_t from = t1 - w->period, hi;
+
+	if (record == SIZE_MAX || w->semantics != WW_AVERAGE || !w->period || from <= w->t0)
+		return t1;
+	hi = w->gap[record].hi_ns;
+	return hi <= from ? from : hi - from <= w->period / 2 ? hi : t1;
+}
+
+/* d of the time from the reading before to `end`, from where the one at t1 stands. */
+static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t end, int64_t d,
+		    size_t record)
 {
 	const struct ww_counter *k = w->counter;
-	double dt = (double)d, whole = (double)(t1 - w->t0), c0 = (double)w->c0;
-	double area = dt * (c0 + (double)c1) / 2;
+	double dt = (double)d, whole = (double)(end - w->t0), c0 = (double)w->c0;
+	double area = dt * (c0 + (double)c1) / 2, mean = fabs(area + w->counter_base * dt) / dt;
+	double u = hypot(w->counter_u, mean * w->counter_ns / sqrt(6));
 
 	/* A record may spread over several intervals: it is one gap. */
 	bool again = w->was_gap && record != SIZE_MAX && record == w->was_record;
@@ -136,10 +153,11 @@ static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t d, si
 	 * used where its step is finer than knowing no more than "between
 	 * nothing and twice the mean" would be.
 	 */
-	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 &&
-	    w->counter_u < fabs(area + w->counter_base * dt) / dt * whole / sqrt(12)) {
-		area = (double)k->last * w->counter_area * (dt / whole) - w->counter_base * dt;
-		ww_sum_add(&w->gap_var, w->counter_u * w->counter_u);
+	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 && u < mean * whole / sqrt(12)) {
+		area = (double)k->last * w->counter_area -
+		       ((double)c1 + w->counter_base) * (double)(t1 - end);
+		area = area * (dt / whole) - w->counter_base * dt;
+		ww_sum_add(&w->gap_var, u * u);
 		w->gaps_counted += !again || !w->was_counted;
 		w->was_counted = true;
 	} else {
@@ -161,14 +179,20 @@ static void add_slow(struct ww_integral *w, int64_t t, int64_t c, int64_t lo)
 	int64_t a = w->t0 > w->from ? w->t0 : w->from, b = t < w->to ? t : w->to;
 	size_t record = recorded_gap(w, lo);
 	bool gap = t - w->t0 > w->limit || record != SIZE_MAX;
+	int64_t end = gap ? gap_end(w, t, record) : w->t0;
 
 	if (gap)
 		ww_noise_break(&w->noise);
 	if (a >= b)
 		return;
-	if (gap) {
-		add_gap(w, t, c, b - a, record);
-	} else {
+	if (gap && a < end)
+		add_gap(w, t, c, end, (b < end ? b : end) - a, record);
+	if (gap && end < b) {
+		int64_t since = a > end ? a : end;
+
+		w->plain_ns += b - since;
+		ww_sum_add(&w->cut, (double)(b - since) * (double)c);
+	} else if (!gap) {
 		w->was_gap = false;
 		w->plain_ns += b - a;
 		add_jump(w, b - a, c);

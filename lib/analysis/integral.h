@@ -55,7 +55,8 @@ struct ww_integral {
 	const struct ww_counter *counter; /* may be NULL: used across gaps */
 	double counter_area;		  /* code ns of this channel for one count of it */
 	double counter_base;		  /* added for each ns (an offset of this channel) */
-	double counter_u; /* standard uncertainty of a difference of readings, code ns */
+	double counter_u;  /* standard uncertainty of a difference of readings, code ns */
+	double counter_ns; /* by how much its age may differ from reading to reading */
 
 	/* results: codes and ns */
 	uint64_t n, missing;

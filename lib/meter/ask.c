@@ -54,8 +54,7 @@ static void account(struct ww_ask *a, struct ww_interval t, const struct ww_mete
 	n = ww_add_sat(ww_since(ww_iv_mid(t), ww_iv_mid(a->last)), a->expect_ns / 2);
 	n = n / a->expect_ns - 1 - a->told;
 	if (n > 0)
-		out->loss(out->ctx, (struct ww_interval){from, from > t.lo_ns ? from : t.lo_ns}, n,
-			  why);
+		out->loss(out->ctx, ww_lost_before(from, t, a->expect_ns), n, why);
 }
 
 void ww_ask_good(struct ww_ask *a, struct ww_interval t, const struct ww_meter_out *out)

@@ -169,6 +169,7 @@ int ww_modbus_init(struct ww_modbus *m, struct ww_uri *options, int64_t baud, in
 	*m = (struct ww_modbus){.tcp = strcmp(framing, "tcp") == 0,
 				.quiet_ns = WW_TIME_MIN,
 				.lapsed_ns = WW_TIME_MIN,
+				.gave_up_ns = WW_TIME_MIN,
 				.other_unit = -1,
 				.other_function = -1};
 	if (!m->tcp && strcmp(framing, "rtu") != 0)
@@ -265,15 +266,19 @@ enum ww_mb_event ww_modbus_tick(struct ww_modbus *m, int64_t now_ns, const struc
 	 * An RTU frame does not tell which question it answers: a late one is waited for,
 	 * unless what came was it, damaged.
 	 */
-	if (!m->tcp && m->heard <= (m->echo ? m->sent_n : 0))
-		m->lapsed_ns = ww_add_sat(now_ns, 2 * m->patience_ns);
+	if (!m->tcp && m->heard <= (m->echo ? m->sent_n : 0)) {
+		m->gave_up_ns = m->sent_ns;
+		/* Of a meter that is quick, one that takes long is known by that. */
+		m->lapsed_ns = ww_add_sat(now_ns, (m->sure ? 1 : 2) * m->patience_ns);
+	}
 	return WW_MB_SILENT;
 }
 
 static void too_late(struct ww_modbus *m)
 {
 	m->late++;
-	m->lapsed_ns = WW_TIME_MIN;
+	m->lapsed_ns = m->gave_up_ns = WW_TIME_MIN;
+	m->sure = false;
 	if (m->patience_ns < MOST_NS)
 		m->patience_ns *= 2;
 }
@@ -325,6 +330,12 @@ static enum ww_mb_event answered(struct ww_modbus *m, const struct ww_mb_answer 
 		m->held_ns = ((t.hi_ns - usual) / USUAL_NS + 1) * USUAL_NS;
 		m->slower = true;
 	}
+	if (t.lo_ns > usual)
+		t.lo_ns = usual;
+	if (t.hi_ns - m->sent_ns > m->usual_ns)
+		m->usual_ns = t.hi_ns - m->sent_ns;
+	m->sure = true;
+	m->gave_up_ns = WW_TIME_MIN;
 	m->waiting = false;
 	m->t = t;
 	m->exception = a->exception;
@@ -332,6 +343,16 @@ static enum ww_mb_event answered(struct ww_modbus *m, const struct ww_mb_answer 
 		m->value[i] = (uint16_t)get16(a->data + 2 * i);
 	m->n = 0;
 	return a->exception ? WW_MB_REFUSED : WW_MB_ANSWER;
+}
+
+/*
+ * To the question that was given up, and not to this one? Frames do not tell; a meter
+ * that used to be quicker most likely still is.
+ */
+static bool doubtful(const struct ww_modbus *m, struct ww_interval t)
+{
+	return m->gave_up_ns > WW_TIME_MIN && m->sure &&
+	       t.hi_ns - m->sent_ns > m->usual_ns + USUAL_NS && t.hi_ns - m->gave_up_ns < MOST_NS;
 }
 
 static enum ww_mb_event feed_rtu(struct ww_modbus *m)
@@ -348,8 +369,13 @@ static enum ww_mb_event feed_rtu(struct ww_modbus *m)
 			continue;
 		}
 		len = ww_mb_rtu_frame(m->buf + i, left, &a);
-		if (len > 0 && asked(m, &a))
+		if (len <= 0 || !asked(m, &a))
+			continue;
+		if (!doubtful(m, m->at[i]))
 			return answered(m, &a, m->at[i]);
+		too_late(m);
+		drop(m, i + (size_t)len);
+		i = (size_t)-1;
 	}
 	return WW_MB_NONE;
 }

@@ -66,8 +66,11 @@ struct ww_modbus {
 	int64_t asked_ns;     /* when the question was wanted: quiet or not, it is sent soon */
 	int64_t lapsed_ns;    /* until when an answer that was given up may still come */
 	int64_t sent_ns, limit_ns;
-	int64_t held_ns; /* longest that an answer was held up: part of the delay */
-	bool slower;	 /* it has grown: to be told */
+	int64_t gave_up_ns; /* when the question before was sent, if it was given up */
+	int64_t usual_ns;   /* longest that an answer took, which was surely to its question */
+	bool sure;	    /* that is known */
+	int64_t held_ns;    /* longest that an answer was held up: part of the delay */
+	bool slower;	    /* it has grown: to be told */
 	uint8_t sent[12];
 	size_t sent_n;
 

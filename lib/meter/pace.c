@@ -37,20 +37,35 @@ void ww_pace_asked(struct ww_pace *p, int64_t now_ns)
 
 	if (late < 0 || late >= p->every_ns)
 		p->next_ns = now_ns;
+	p->asks = true;
+	p->asked_ns = p->next_ns;
 	p->next_ns = ww_add_sat(p->next_ns, p->every_ns);
+}
+
+struct ww_interval ww_lost_before(int64_t from, struct ww_interval t, int64_t period_ns)
+{
+	int64_t to = ww_add_sat(t.lo_ns, -period_ns);
+
+	if (to <= from && from < t.lo_ns)
+		to = from + (t.lo_ns - from) / 2;
+	return (struct ww_interval){from, to > from ? to : from};
 }
 
 /* Readings that should have come since the last one and were not told yet. */
 static void account(struct ww_pace *p, struct ww_interval t, const struct ww_meter_out *out)
 {
 	int64_t from = p->told ? p->told_ns : p->last.hi_ns, period = ww_pace_period(p), n;
+	/* An answer that took its time is none that was lost: the questions are counted. */
+	int64_t quiet = p->asks ? ww_since(p->asked_ns, p->seen_asked_ns)
+				: ww_since(t.lo_ns, p->seen.hi_ns);
+	int64_t since = p->asks ? ww_since(p->asked_ns, p->last_asked_ns)
+				: ww_since(ww_iv_mid(t), ww_iv_mid(p->last));
 
-	if (!p->has_last || ww_since(t.lo_ns, p->seen.hi_ns) <= p->every_ns * 3 / 2)
+	if (!p->has_last || quiet <= p->every_ns * 3 / 2)
 		return;
-	n = ww_add_sat(ww_since(ww_iv_mid(t), ww_iv_mid(p->last)), period / 2) / period - 1 -
-	    p->told;
+	n = ww_add_sat(since, period / 2) / period - 1 - p->told;
 	if (n > 0 && from < t.lo_ns)
-		out->loss(out->ctx, (struct ww_interval){from, t.lo_ns}, n,
+		out->loss(out->ctx, ww_lost_before(from, t, period), n,
 			  p->told  ? "silent"
 			  : p->why ? p->why
 				   : "missing");
@@ -75,11 +90,14 @@ bool ww_pace_give(struct ww_pace *p, struct ww_interval t, const int64_t *codes,
 	size_t bytes = p->channels * sizeof(*codes);
 	bool same = p->has_last && memcmp(p->code, codes, bytes) == 0;
 	/* A refresh that happens as often as it is asked for is seen a little early or late. */
-	bool again = same && ww_since(t.hi_ns, p->last.hi_ns) < p->refresh_ns - p->refresh_ns / 8;
+	int64_t fresh = p->refresh_ns - p->refresh_ns / 8;
+	bool again = same && ww_since(t.hi_ns, p->last.hi_ns) < fresh &&
+		     !(p->asks && p->every_ns >= p->refresh_ns);
 
 	watch_frozen(p, t, same, out);
 	p->missed = 0;
 	if (again) {
+		p->seen_asked_ns = p->asked_ns;
 		p->seen = t;
 		return false;
 	}
@@ -88,6 +106,7 @@ bool ww_pace_give(struct ww_pace *p, struct ww_interval t, const int64_t *codes,
 	p->told = 0;
 	p->has_last = true;
 	p->last = p->seen = t;
+	p->last_asked_ns = p->seen_asked_ns = p->asked_ns;
 	memcpy(p->code, codes, bytes);
 	out->reading(out->ctx, t, codes);
 	return true;
@@ -97,16 +116,18 @@ void ww_pace_miss(struct ww_pace *p, int64_t now_ns, const char *why,
 		  const struct ww_meter_out *out)
 {
 	int64_t from = p->told ? p->told_ns : p->last.hi_ns, n;
+	/* The answer to this question would have stood for the time up to it. */
+	int64_t to = p->asks ? p->asked_ns : now_ns;
 
 	p->why = why;
 	if (++p->missed < SILENT || !p->has_last)
 		return;
-	n = ww_since(now_ns, p->last.hi_ns) / ww_pace_period(p) - p->told;
-	if (n <= 0 || from >= now_ns)
+	n = ww_since(to, p->asks ? p->last_asked_ns : p->last.hi_ns) / ww_pace_period(p) - p->told;
+	if (n <= 0 || from >= to)
 		return;
-	out->loss(out->ctx, (struct ww_interval){from, now_ns}, n, why);
+	out->loss(out->ctx, (struct ww_interval){from, to}, n, why);
 	p->told += n;
-	p->told_ns = now_ns;
+	p->told_ns = to;
 }
 
 void ww_pace_register(const struct ww_pace *p, struct ww_interval t, const int64_t *codes,

@@ -15,6 +15,9 @@ struct ww_pace {
 	bool live; /* mains: its values never stay the same for long */
 
 	int64_t next_ns; /* of the next question */
+	/* When the question at hand, that of `last` and that of `seen` were due. */
+	bool asks;
+	int64_t asked_ns, last_asked_ns, seen_asked_ns;
 	bool has_last;
 	struct ww_interval last; /* reading that was given */
 	struct ww_interval seen; /* last answer, repeats too */
@@ -43,6 +46,11 @@ void ww_pace_register(const struct ww_pace *p, struct ww_interval t, const int64
 		      const struct ww_meter_out *out);
 void ww_meter_tell(const struct ww_meter_out *out, struct ww_interval t, const char *fmt, ...)
 	WW_PRINTF(3, 4);
+/*
+ * Where readings were lost that should have come after `from` and before the one at t:
+ * not in the time for which that one stands itself.
+ */
+struct ww_interval ww_lost_before(int64_t from, struct ww_interval t, int64_t period_ns);
 /* a - b; intervals may be open. */
 static inline int64_t ww_since(int64_t a, int64_t b)
 {

@@ -4,7 +4,7 @@
  * "#c,s,n,a1,...,an;" without a checksum, a record of 16 or 18 integers each
  * second. A meter that a killed program left streaming is stopped first.
  */
-#include "meter/meter.h"
+#include "meter/pace.h"
 #include "meter/wattsup_frame.h"
 
 #include <math.h>
@@ -149,7 +149,7 @@ static void account(struct wattsup *w, const struct ww_meter_out *out)
 		return;
 	n = ww_add_sat(dt, w->period_ns / 2) / w->period_ns - 1 - w->told;
 	if (n > 0 && from < w->t.lo_ns)
-		out->loss(out->ctx, (struct ww_interval){from, w->t.lo_ns}, n, why);
+		out->loss(out->ctx, ww_lost_before(from, w->t, w->period_ns), n, why);
 }
 
 static void record(struct wattsup *w, const int64_t *v, const struct ww_meter_out *out)

@@ -195,6 +195,47 @@ static void test_gap_by_record(void **state)
 	}
 }
 
+/* A mean stands for its own time, which what is recorded of a gap before it leaves out. */
+static void test_reading_after_gap(void **state)
+{
+	static const double t[] = {0, 1, 3, 4, 10, 11};
+	static const int64_t p[] = {20, 20, 50, 50, 80, 80}, e[] = {0, 20, 100, 150, 530, 610};
+	static const struct {
+		double lo, hi, gap_s, area;
+		bool counted;
+	} want[] = {{1, 2, 1, 715, false},
+		    {1, 3, 2, 700, false},
+		    {1, 2.3, 1.3, 710.5, false},
+		    {4, 9, 5, 655, false},
+		    {4, 9, 5, 630, true}};
+
+	(void)state;
+	for (size_t k = 0; k < WW_COUNTOF(want); k++) {
+		struct ww_interval g = {(int64_t)(want[k].lo * 1e9), (int64_t)(want[k].hi * 1e9)};
+		struct ww_integral w;
+		struct ww_counter c;
+
+		ww_integral_init(&w, WW_AVERAGE);
+		ww_counter_init(&c);
+		w.limit = 13 * S / 2;
+		w.period = S;
+		w.gap = &g;
+		w.gaps_recorded = 1;
+		w.counter_area = 1e9;
+		w.counter_u = 1e9;
+		for (size_t i = 0; i < 6; i++) {
+			ww_counter_add(&c, (int64_t)(t[i] * 1e9), e[i], NAN);
+			w.counter = want[k].counted ? &c : NULL;
+			add(&w, t + i, p + i, 1, 1);
+		}
+		assert_int_equal(w.gaps, 1);
+		assert_true(fabs(ww_integral_area(&w) / 1e9 - want[k].area) < 1e-6);
+		assert_int_equal(w.gap_ns, llround(want[k].gap_s * 1e9));
+		assert_int_equal(w.gap_ns + w.plain_ns, 11 * S);
+		assert_int_equal(w.gaps_counted, want[k].counted);
+	}
+}
+
 /* Two gaps with a lone reading between them are two. */
 static void test_many_gaps(void **state)
 {
@@ -334,13 +375,19 @@ static void test_counter_window(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_semantics),      cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_edges),	       cmocka_unit_test(test_gap_by_time),
-		cmocka_unit_test(test_missing_values), cmocka_unit_test(test_gap_by_record),
-		cmocka_unit_test(test_many_gaps),      cmocka_unit_test(test_gap_by_register),
-		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_counter),	       cmocka_unit_test(test_counter_window)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_semantics),
+					   cmocka_unit_test(test_cuts),
+					   cmocka_unit_test(test_edges),
+					   cmocka_unit_test(test_gap_by_time),
+					   cmocka_unit_test(test_missing_values),
+					   cmocka_unit_test(test_gap_by_record),
+					   cmocka_unit_test(test_many_gaps),
+					   cmocka_unit_test(test_gap_by_register),
+					   cmocka_unit_test(test_reading_after_gap),
+					   cmocka_unit_test(test_nothing),
+					   cmocka_unit_test(test_extremes),
+					   cmocka_unit_test(test_counter),
+					   cmocka_unit_test(test_counter_window)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,36 @@ static void test_register(void **state)
 	}
 }
 
+/*
+ * A meter that renews its values each second and is asked at another phase from the
+ * second reading on: its register is half a second ahead, and no liar.
+ */
+static void test_register_phase(void **state)
+{
+	(void)state;
+	for (int told = 0; told < 2; told++) {
+		struct ww_source_info slow = {.kind = WW_METER,
+					      .name = "meter",
+					      .period_ns = S,
+					      .window_ns = S,
+					      .delay_max_ns = told ? S : 0};
+		struct chan c[2] = {POWER, ENERGY};
+		struct bench b;
+		struct ww_trace *t;
+		struct ww_stat *s;
+
+		c[1].scale = c[1].resolution = 0.001;
+		bench_open(&b, &slow, c, 2);
+		for (int i = 0; i < 60; i++)
+			bench_row(&b, i ? i - 0.5 : 0, (double[]){3600, i});
+		t = bench_read(&b);
+		s = stat_of(t, 0, 0);
+		assert_int_equal(fabs(ww_stat_at(s, 0)->register_z) <= 2, told);
+		ww_stat_free(s);
+		bench_end(&b, t);
+	}
+}
+
 /* A register that turns at 2 Wh beside 4000 W, all of it known but 5 s in the middle. */
 static void test_turns(void **state)
 {
@@ -337,11 +367,11 @@ static void test_decimals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_register),	cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_told_reset),	cmocka_unit_test(test_spread_in_gaps),
-		cmocka_unit_test(test_half_is_missing), cmocka_unit_test(test_rare_channel),
-		cmocka_unit_test(test_stall),		cmocka_unit_test(test_wide_stamps),
-		cmocka_unit_test(test_decimals)};
+		cmocka_unit_test(test_register),       cmocka_unit_test(test_register_phase),
+		cmocka_unit_test(test_turns),	       cmocka_unit_test(test_told_reset),
+		cmocka_unit_test(test_spread_in_gaps), cmocka_unit_test(test_half_is_missing),
+		cmocka_unit_test(test_rare_channel),   cmocka_unit_test(test_stall),
+		cmocka_unit_test(test_wide_stamps),    cmocka_unit_test(test_decimals)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

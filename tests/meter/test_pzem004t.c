@@ -191,6 +191,44 @@ static void spoilt(void **unused)
 	}
 }
 
+/* Between the first question and the last, each second is a reading or is lost. */
+static double lost_s(void)
+{
+	double sum = 0;
+
+	for (const char *p = ml_text(&b.log); (p = strstr(p, "loss ")); p += 5) {
+		long long from, to;
+
+		if (sscanf(p, "loss %lld..%lld ms", &from, &to) == 2)
+			sum += (double)(to - from) / 1e3;
+	}
+	return sum;
+}
+
+/* A reading that is lost costs its own second, whether nothing came or something else. */
+static void lost(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		with(i ? "crc" : "drop", NULL, 0);
+		mb_for(&b, 31 * SEC);
+		assert_true(b.rows >= 20 && b.rows <= 22);
+		assert_true(fabs(lost_s() - (31 - (double)b.rows)) < 1.1);
+		mb_close(&b);
+	}
+}
+
+/* One answer of three takes 0.8 s: nothing is lost by that once it is waited for. */
+static void sluggish(void **unused)
+{
+	(void)unused;
+	with("sluggish", NULL, 0);
+	mb_for(&b, 40 * SEC);
+	assert_true(b.rows >= 38);
+	assert_true(b.log.losses <= 1);
+	mb_close(&b);
+}
+
 /* Faults that cost nothing. */
 static void harmless(void **unused)
 {
@@ -388,6 +426,8 @@ int main(void)
 		cmocka_unit_test(age),
 		cmocka_unit_test(repeats),
 		cmocka_unit_test(spoilt),
+		cmocka_unit_test(lost),
+		cmocka_unit_test(sluggish),
 		cmocka_unit_test(harmless),
 		cmocka_unit_test(useless),
 		cmocka_unit_test(mains_off),

@@ -6,6 +6,7 @@
 #define MUTE_NS	   (5 * EMU_S)
 #define SLOW_NS	   (900 * EMU_MS)
 #define LATE_NS	   (2500 * EMU_MS)
+#define LAZY_NS	   (800 * EMU_MS)
 #define EACH_THIRD 3
 
 uint16_t mb_crc(const uint8_t *p, size_t n)
@@ -156,7 +157,7 @@ static void request(struct mb_slave *m, int64_t now, mb_answer *answer, void *ct
 		if (m->rep_n)
 			spoil(m);
 	}
-	if (m->in[0] == 0 || dumb(m, now))
+	if (m->in[0] == 0 || dumb(m, now) || (third && mb_slave_fault(m, "drop")))
 		m->rep_n = 0;
 	m->rep_ns = now + m->turn_ns;
 	if (m->turn_more_ns)
@@ -165,6 +166,8 @@ static void request(struct mb_slave *m, int64_t now, mb_answer *answer, void *ct
 		m->rep_ns += SLOW_NS;
 	if (third && mb_slave_fault(m, "late"))
 		m->rep_ns += LATE_NS;
+	if (third && mb_slave_fault(m, "sluggish"))
+		m->rep_ns += LAZY_NS;
 }
 
 /* Something on the bus that never stops talking. */

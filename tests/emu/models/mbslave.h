@@ -13,7 +13,8 @@
 
 /* Faults of the line that any slave may have; each is one word of emu_setup.fault. */
 #define MB_FAULTS                                                                                  \
-	"crc silent mute exception slow late noise short another wrongfn echo halfduplex babble"
+	"crc silent mute exception slow late noise short another wrongfn echo halfduplex babble "  \
+	"drop sluggish"
 
 struct mb_slave {
 	struct emu_setup s;
