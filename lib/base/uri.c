@@ -152,6 +152,25 @@ int ww_uri_int(struct ww_uri *u, const char *key, int64_t lo, int64_t hi, int64_
 	return 1;
 }
 
+int ww_uri_usb_id(struct ww_uri *u, const char *key, int64_t *value, struct ww_error *err)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	const char *v = ww_uri_get(u, key, NULL), *p = v;
+	size_t n;
+
+	if (!v)
+		return 0;
+	p += strncasecmp(p, "0x", 2) == 0 ? 2 : 0;
+	n = strspn(p, digits);
+	if (n < 1 || n > 4 || p[n])
+		return ww_fail(err, -EINVAL,
+			       "%s: option %s=%s: expected four hexadecimal digits, as lsusb "
+			       "prints them",
+			       label(u), key, v);
+	*value = strtol(p, NULL, 16);
+	return 1;
+}
+
 int ww_uri_dur(struct ww_uri *u, const char *key, int64_t *ns, struct ww_error *err)
 {
 	const char *v = ww_uri_get(u, key, NULL);

@@ -29,6 +29,8 @@ int ww_uri_parse(const char *text, struct ww_uri *out, struct ww_error *err);
 void ww_uri_free(struct ww_uri *u);
 /* Value of an option (and note it as used), or dflt. */
 const char *ww_uri_get(struct ww_uri *u, const char *key, const char *dflt);
+/* vid= and pid=, in hexadecimal as lsusb prints them. 1 given, 0 not, negative. */
+int ww_uri_usb_id(struct ww_uri *u, const char *key, int64_t *value, struct ww_error *err);
 /* Numbers within [lo, hi]; the error names the URI and the option. */
 int ww_uri_int(struct ww_uri *u, const char *key, int64_t lo, int64_t hi, int64_t *value,
 	       struct ww_error *err);

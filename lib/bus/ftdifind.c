@@ -118,8 +118,7 @@ int ww_ftdi_find(struct ww_port *p, const char *place, struct ww_uri *options,
 	int rc;
 
 	w.serial = ww_uri_get(u, "serial", is_place(place) ? "" : place);
-	if (ww_uri_int(u, "vid", 1, 0xffff, &vid, err) < 0 ||
-	    ww_uri_int(u, "pid", 1, 0xffff, &pid, err) < 0 ||
+	if (ww_uri_usb_id(u, "vid", &vid, err) < 0 || ww_uri_usb_id(u, "pid", &pid, err) < 0 ||
 	    ww_uri_int(u, "interface", 1, 4, &iface, err) < 0)
 		return -EINVAL;
 	if (pid < 0 && vid != 0x0403)

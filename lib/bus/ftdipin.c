@@ -127,8 +127,7 @@ static int find(struct ww_port *p, struct ww_uri *u, const char *place, struct w
 				.what = "FTDI chip"};
 	int rc;
 
-	if (ww_uri_int(u, "vid", 1, 0xffff, &vid, err) < 0 ||
-	    ww_uri_int(u, "pid", 1, 0xffff, &pid, err) < 0)
+	if (ww_uri_usb_id(u, "vid", &vid, err) < 0 || ww_uri_usb_id(u, "pid", &pid, err) < 0)
 		return -EINVAL;
 	own[0].vid = (uint16_t)vid;
 	own[0].pid = (uint16_t)pid;

@@ -14,8 +14,12 @@
 
 static int in_use(const struct ww_act *a, const char *who, struct ww_error *err)
 {
-	return ww_fail(err, -EBUSY, "%s: the line is in use by %s", a->text,
-		       *who ? who : "another program or a driver of the kernel");
+	return ww_fail(err, -EBUSY, "%s: the line is in use by %s%s", a->text,
+		       *who ? who : "another program or a driver of the kernel",
+		       strcmp(who, "wakewatt") == 0 ? ": one that is recorded (-g) or held cannot "
+						      "be driven as well; what an action does is "
+						      "in the marks, with its interval"
+						    : "");
 }
 
 static int aim_gpio(const struct ww_act *a, struct ww_drive *out, struct ww_error *err)

@@ -161,8 +161,8 @@ static int parse_ftdi(struct ww_act *a, struct ww_error *err)
 	struct ww_error why = {0};
 
 	a->serial = ww_uri_get(&a->uri, "serial", a->uri.place);
-	if (ww_uri_int(&a->uri, "vid", 1, 0xffff, &a->vid, err) < 0 ||
-	    ww_uri_int(&a->uri, "pid", 1, 0xffff, &a->pid, err) < 0 ||
+	if (ww_uri_usb_id(&a->uri, "vid", &a->vid, err) < 0 ||
+	    ww_uri_usb_id(&a->uri, "pid", &a->pid, err) < 0 ||
 	    ww_uri_int(&a->uri, "interface", 1, 4, &a->interface, err) < 0)
 		return -EINVAL;
 	if (!pin) {

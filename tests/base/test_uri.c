@@ -201,9 +201,36 @@ static void test_hidden(void **state)
 	}
 }
 
+/* As lsusb prints them: 0403 is no decimal number. */
+static void usb_ids(void **state)
+{
+	static const char *const bad[] = {"ftdi:?vid=", "ftdi:?vid=0x", "ftdi:?vid=04031",
+					  "ftdi:?vid=ftdi", "ftdi:?vid=-1"};
+	struct ww_error err;
+	int64_t v = -1;
+	struct ww_uri u;
+
+	(void)state;
+	assert_int_equal(ww_uri_parse("ftdi:?vid=0403&pid=0x6a1F", &u, NULL), 0);
+	assert_int_equal(ww_uri_usb_id(&u, "vid", &v, NULL), 1);
+	assert_int_equal(v, 0x0403);
+	assert_int_equal(ww_uri_usb_id(&u, "pid", &v, NULL), 1);
+	assert_int_equal(v, 0x6a1f);
+	assert_int_equal(ww_uri_usb_id(&u, "other", &v, NULL), 0);
+	ww_uri_free(&u);
+	for (size_t i = 0; i < WW_COUNTOF(bad); i++) {
+		ww_error_clear(&err);
+		assert_int_equal(ww_uri_parse(bad[i], &u, NULL), 0);
+		assert_int_equal(ww_uri_usb_id(&u, "vid", &v, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "lsusb"));
+		ww_uri_free(&u);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(usb_ids),
+					   cmocka_unit_test(test_parts),
 					   cmocka_unit_test(test_options),
 					   cmocka_unit_test(test_wrong_options),
 					   cmocka_unit_test(test_wrong),
