@@ -39,7 +39,7 @@ units() { # directory of the build, pattern of what is left out
 # Those that record while something happens: one at a time.
 scripts() {
 	all=$(find tests -name 'test_*.py' ! -path 'tests/lab/*' ! -path 'tests/python/*' | sort)
-	live='/test_(record|resumetime|run|standby|ttybeat|wattsup)[.]py$'
+	live='/test_(loopback|meters|plugs|record|resumetime|run|standby|ttybeat|wattsup)[.]py$'
 	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -vE "$live")
 	python3 tests/runner.py $(echo "$all" | grep -E "$live")
 }

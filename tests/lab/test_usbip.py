@@ -143,12 +143,22 @@ class Usbip(unittest.TestCase):
         self.assertLess(statistics.median(widths), (latency_ms + 50) * 1e6)
         return error
 
-    def near(self, error):
-        """The settings bring the median error under 1.5 ms, where this machine has time."""
-        if os.getloadavg()[0] > 1.5 * os.cpu_count():
-            print("# too busy a machine to judge the median error")
-        else:
-            self.assertLess(error, 1.5e6)
+    def near(self, name, uri, chip, error):
+        """The settings bring the median error under 1.5 ms. What a busy machine adds comes and
+        goes, so the best of three counts; the chip's own 16 ms would be there each time."""
+        for i in range(2):
+            if error < 1.5e6:
+                break
+            again, skip = f"{name}{i}", len(chip.truth())
+            self.m.wait_for("[ -e /dev/ttyUSB0 ]", "/dev/ttyUSB0")
+            self.m.record(again, f"resumetime record -p '{uri}'")
+            self.listens(again, chip, latency=1)
+            chip.feed(BYTES // 5)
+            chip.wait(waiting=0)
+            trace, _ = self.m.end(again)
+            error = min(error, self.judge(again, trace, chip.truth()[skip:]))
+        busy = os.getloadavg()[0] > 1.5 * os.cpu_count()
+        self.assertLess(error, 4e6 if busy else 1.5e6)
 
     def busy(self):
         """Every core of the guest has other things to do."""
@@ -183,7 +193,7 @@ class Usbip(unittest.TestCase):
             self.m.record(name, f"{command} '{uri}'")
             self.m.wait_for(f"wwtrace info /tmp/{name}.wwt 2>&1 | grep -qE '(cts|level)='", "source")
             self.m.check("usleep 200000")
-            chip.order("blink 40")
+            chip.order("blink 25")
             chip.wait(to_blink=0)
             self.m.check("usleep 200000")
             trace, out = self.m.end(name)
@@ -199,7 +209,7 @@ class Usbip(unittest.TestCase):
             self.m.wait_for("[ -e /dev/ttyUSB0 ]", "/dev/ttyUSB0")
             self.m.record(name, f"resumetime record -p '{uri}'")
             self.listens(name, chip, latency=1)
-            chip.feed(BYTES // 3)
+            chip.feed(BYTES // 5)
             chip.wait(waiting=0)
             trace, _ = self.m.end(name)
             self.judge(name, trace, chip.truth()[skip:])
@@ -210,7 +220,7 @@ class Usbip(unittest.TestCase):
         for uri, driver in (("/dev/ttyUSB0", "ftdi_sio"), (URI, "ftdi")):
             self.m.wait_for("[ -e /dev/ttyUSB0 ]", "/dev/ttyUSB0")
             code, said = self.m.run(f"WAKEWATT_STATE=/tmp/state.d resumetime loopback -p '{uri}' "
-                                    "--bytes 300 --json 2> /tmp/loop.err")
+                                    "--bytes 200 --json 2> /tmp/loop.err")
             self.assertEqual(code, 0, said + self.m.run("cat /tmp/loop.err")[1])
             r = json.loads(said)
             self.assertEqual((r["wrong"], r["back"]), (0, r["sent"]), said)
@@ -258,11 +268,12 @@ class Usbip(unittest.TestCase):
         chip.wait(waiting=0)
         trace, out = self.m.end("lib")
         self.assertEqual(bytes(t[2] for t in chip.truth()), pattern(BYTES))
-        self.near(self.judge("libftdi", trace, chip.truth()))
+        error = self.judge("libftdi", trace, chip.truth())
         self.assertIn("a character takes 82", wwtrace("info", trace))
         self.assertEqual(exported(trace, "gaps"), [], out)
         self.m.wait_for(f"[ -e /dev/ttyUSB0 ] && readlink {DRIVER} | grep -q /ftdi_sio",
                         "ftdi_sio on its chip again")
+        self.near("lib", URI, chip, error)
 
     def test_replug(self):
         chip = self.plugged()
@@ -334,12 +345,13 @@ class Usbip(unittest.TestCase):
         self.assertEqual(chip.feed(BYTES)["lost"], 0)
         chip.wait(waiting=0)
         trace, _ = self.m.end("tty")
-        self.near(self.judge("ftdi_sio", trace, chip.truth()))
+        error = self.judge("ftdi_sio", trace, chip.truth())
         info = wwtrace("info", trace)
         self.assertIn("latency_timer=1(in force)", info)
         self.assertIn("a character takes 82", info)
         self.assertIn("ftdi_sio", info)
         self.assertEqual(self.m.check("cat " + path), "16", "left as it was found")
+        self.near("tty", "/dev/ttyUSB0", chip, error)
 
     def test_held_by_another_program(self):
         self.plugged()
@@ -394,11 +406,11 @@ class Usbip(unittest.TestCase):
                      "i=$((i+1)); done")
         self.addCleanup(self.m.run, "killall wattsup_emu")
         chip = self.plugged("--wire", "/tmp/meter")
-        self.m.record("watts", f"pwrlog record -m 'wattsup:{URI}' --for 8s")
+        self.m.record("watts", f"pwrlog record -m 'wattsup:{URI}' --for 5s")
         self.m.wait_for("[ ! -d /proc/$(cat /tmp/watts.pid) ]", "end of the recording", 30)
         trace, out = self.m.end("watts")
         watts = [r for r in exported(trace, "samples") if r["channel"] == "power"]
-        self.assertGreaterEqual(len(watts), 4, out)
+        self.assertGreaterEqual(len(watts), 3, out)
         for r in watts:
             self.assertAlmostEqual(r["value"], 42.0, delta=0.11)
         self.assertEqual(exported(trace, "gaps"), [], out)
