@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records as lines of CSV or JSON, in the order of time: see wwtrace-export(1). */
+#include "base/uri.h"
 #include "trace/output.h"
 #include "trace/value.h"
 
@@ -76,6 +77,12 @@ static void add_text(struct ww_str *s, bool jsonl, const char *key, const char *
 	}
 }
 
+/* What a meter sent holds its serial number, in a form of its own. */
+static bool tells_ids(const struct ww_source_info *s)
+{
+	return strcmp(s->role, "raw") == 0 || strcmp(s->role, "turns") == 0;
+}
+
 static bool wanted(const struct export *e, const struct ww_source_info *s)
 {
 	bool fits = e->what == WW_EXPORT_SAMPLES  ? s->kind == WW_METER || s->kind == WW_MANUAL
@@ -83,7 +90,7 @@ static bool wanted(const struct export *e, const struct ww_source_info *s)
 		    : e->what == WW_EXPORT_EVENTS ? s->kind == WW_LINE
 						  : false;
 
-	return fits && (!e->only || strcmp(e->only, s->name) == 0);
+	return fits && (!e->only || strcmp(e->only, s->name) == 0) && !(e->redact && tells_ids(s));
 }
 
 static void feed_free(struct feed *f)
@@ -248,6 +255,43 @@ static void scrub(struct ww_str *s, const char *secret)
 	*s = clean;
 }
 
+/* The host of "tcp://HOST:PORT", whatever follows it. */
+static void scrub_host(struct ww_str *s, const char *place)
+{
+	const char *host = strstr(place, "//");
+	size_t n;
+	char *copy;
+
+	if (!host)
+		return;
+	host += 2;
+	n = *host == '[' ? strcspn(host, "]") : strcspn(host, ":/?");
+	copy = strndup(host, n);
+	if (copy)
+		scrub(s, copy);
+	s->bad |= !copy;
+	free(copy);
+}
+
+/* Links of udev's name a device by its serial number, and so does an option. */
+static void scrub_uri(struct ww_str *s, const char *text)
+{
+	struct ww_uri u;
+	int rc = ww_uri_parse(text, &u, NULL);
+
+	if (rc < 0) {
+		s->bad |= rc == -ENOMEM;
+		return;
+	}
+	if (strstr(u.place, "/by-id/"))
+		scrub(s, u.place);
+	scrub_host(s, u.place);
+	for (size_t i = 0; i < u.options; i++)
+		if (strcmp(u.option[i].key, "serial") == 0)
+			scrub(s, u.option[i].value);
+	ww_uri_free(&u);
+}
+
 static void redact_text(const struct export *e, struct ww_str *s)
 {
 	static const char *const keys[] = {"bench.host", "dut.host", "command"};
@@ -257,6 +301,8 @@ static void redact_text(const struct export *e, struct ww_str *s)
 			scrub(s, ww_trace_meta(e->t, keys[i]));
 	for (size_t i = 0; i < ww_trace_source_count(e->t); i++)
 		scrub(s, ww_trace_source(e->t, i)->serial);
+	for (size_t i = 0; i < ww_trace_source_count(e->t); i++)
+		scrub_uri(s, ww_trace_source(e->t, i)->uri);
 }
 
 static void mark_out(struct export *e, const struct ww_mark *m)
@@ -342,7 +388,12 @@ static int check_only(const struct export *e, struct ww_error *err)
 	for (size_t i = 0; e->only && i < ww_trace_source_count(e->t); i++) {
 		if (strcmp(ww_trace_source(e->t, i)->name, e->only) == 0) {
 			ww_str_free(&names);
-			return 0;
+			if (!e->redact || !tells_ids(ww_trace_source(e->t, i)))
+				return 0;
+			return ww_fail(err, -EINVAL,
+				       "%s: %s holds what identifies the meter, byte by byte: not "
+				       "with --redact",
+				       ww_trace_path(e->t), e->only);
 		}
 		ww_str_addf(&names, "%s%s", i ? ", " : "; there is ",
 			    ww_trace_source(e->t, i)->name);

@@ -155,6 +155,35 @@ class Wwtrace(unittest.TestCase):
             with self.subTest(args=args):
                 self.assertEqual(run("wwtrace", "export", *args, self.path), (0, text, ""))
 
+    def test_redacted_ids(self):
+        text = STREAM[:STREAM.index('{"type":"channel"')] + ''.join(
+            '{"type":"source","id":%d,"kind":%d,"name":"%s","uri":"%s","role":"%s"}\n' % row
+            for row in ((4, 0, "plug", "kasa:tcp://plug.lan:9999", ""),
+                        (5, 1, "plug.raw", "kasa:tcp://plug.lan:9999", "raw"),
+                        (6, 1, "plug.turns", "kasa:tcp://plug.lan:9999", "turns"),
+                        (7, 1, "a", "ftdi:?serial=A50285BI", ""),
+                        (8, 1, "b", "tty:/dev/serial/by-id/usb-FTDI_X_A9-if00?baud=9600", ""))) + (
+            '{"type":"bytes","source":5,"t":[1,2],"hex":"41"}\n'
+            '{"type":"bytes","source":6,"t":[1,2],"hex":"530100"}\n'
+            '{"type":"bytes","source":2,"t":[3,4],"hex":"42"}\n'
+            '{"type":"mark","t":[5,6],"kind":"device","text":"kasa:tcp://plug.lan:9999: gone, '
+            'A50285BI, /dev/serial/by-id/usb-FTDI_X_A9-if00: gone"}\n{"type":"end"}\n')
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(text)
+        self.assertEqual(run("wwtrace", "export", "--what", "marks", "--redact", self.path)[1],
+                         't_lo_ns,t_hi_ns,source,kind,text\n5,6,,device,"kasa:tcp://(redacted):9999:'
+                         ' gone, (redacted), (redacted): gone"\n')
+        self.assertEqual(run("wwtrace", "export", "--what", "bytes", "--redact", self.path),
+                         (0, "t_lo_ns,t_hi_ns,source,hex\n3,4,port,42\n", ""))
+        code, _, err = run("wwtrace", "export", "--what", "bytes", "--redact", "--source",
+                           "plug.raw", self.path)
+        self.assertEqual(code, 1)
+        self.assertIn("not with --redact", err)
+        # Calls of a driver are for redecode alone.
+        out = run("wwtrace", "dump", self.path)[1]
+        self.assertIn("plug.raw    byte 41 A", out)
+        self.assertNotIn("plug.turns", out)
+
     def test_unclosed(self):
         code, out, err = run("wwtrace", "info", "-", stdin=STREAM[:-15].encode())
         self.assertEqual((code, err), (0, ""))
