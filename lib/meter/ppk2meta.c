@@ -36,7 +36,7 @@ static bool of_range(struct ww_ppk2_cal *c, const char *key, double **out)
 		if (n != strlen(terms[t].name) + 1 || strncmp(key, terms[t].name, n - 1) != 0 ||
 		    key[n - 1] < '0' || key[n - 1] > '4')
 			continue;
-		*out = &terms[t].v[key[n - 1] - '0'];
+		*out = terms[t].v + (key[n - 1] - '0');
 		return true;
 	}
 	return false;
