@@ -53,6 +53,8 @@ struct ww_campaign {
 	int64_t request_ns; /* when the suspend command was given */
 	uint64_t bytes_at;  /* bytes seen when the phase began */
 	bool alarm;	    /* it wakes by an alarm of its own, set by the suspend command */
+	bool alarm_due;	    /* which has not rung yet */
+	int64_t alarm_ns;   /* and does so from here on */
 	bool hung, off_done;
 	struct ww_error err;
 };
@@ -100,6 +102,7 @@ static void end_cycle(struct ww_campaign *c, const char *how, int64_t now)
 static void begin_cycle(struct ww_campaign *c, int64_t now)
 {
 	c->cycle++;
+	c->alarm_due = false;
 	c->request_ns = now;
 	enter(c, PH_SUSPEND, now);
 	ww_stage_begin(&c->step[SUSPEND]);
@@ -125,9 +128,20 @@ static void begin_alarm(struct ww_campaign *c, int64_t now, int64_t last)
 
 	if (over && over < by)
 		by = over;
-	t = ww_stage_alarm(&c->step[WAKE], (struct ww_interval){c->request_ns, by});
+	t = ww_stage_alarm_set(&c->step[WAKE], (struct ww_interval){c->request_ns, by});
 	c->wake_ns = t.hi_ns;
+	c->alarm_ns = t.lo_ns;
+	c->alarm_due = true;
 	enter(c, PH_WAKE, now);
+}
+
+/* A machine that is back before its alarm was woken by something else: no wake of ours. */
+static void look_at_alarm(struct ww_campaign *c, int64_t now)
+{
+	if (c->alarm_due && now >= c->alarm_ns) {
+		c->alarm_due = false;
+		ww_stage_alarm_rings(&c->step[WAKE]);
+	}
 }
 
 /*
@@ -221,6 +235,7 @@ static void step(struct ww_campaign *c, int64_t now)
 			begin_wake(c, now);
 		break;
 	case PH_WAKE:
+		look_at_alarm(c, now);
 		if (beating)
 			enter(c, PH_SETTLE, now);
 		else
@@ -276,6 +291,17 @@ static int fits(const struct ww_stage *s, bool wakes, struct ww_error *err)
 	return 0;
 }
 
+static int alarm_fits(const struct ww_stage *suspend, const struct ww_stage *wake,
+		      struct ww_error *err)
+{
+	if (!wake->action || !ww_action_alarm_s(wake->action) ||
+	    ww_action_is_command(suspend->action))
+		return 0;
+	return ww_fail(err, -EINVAL,
+		       "%s: the suspend command sets this alarm, but %s is no command", wake->text,
+		       suspend->text);
+}
+
 static int make_steps(struct ww_campaign *c, const struct ww_campaign_options *opt,
 		      struct ww_error *err)
 {
@@ -308,7 +334,7 @@ static int make_steps(struct ww_campaign *c, const struct ww_campaign_options *o
 			alarm_s = ww_action_alarm_s(s->action);
 	}
 	c->alarm = alarm_s > 0;
-	return 0;
+	return alarm_fits(&c->step[SUSPEND], &c->step[WAKE], err);
 }
 
 int ww_campaign_new(struct ww_recorder *r, uint32_t serial, const struct ww_campaign_options *opt,

@@ -84,14 +84,21 @@ void ww_stage_end(struct ww_stage *s)
 	over(s, ww_clock_now_ns());
 }
 
-struct ww_interval ww_stage_alarm(struct ww_stage *s, struct ww_interval t)
+struct ww_interval ww_stage_alarm_set(struct ww_stage *s, struct ww_interval t)
 {
 	ww_action_alarm_set(s->action, t);
+	ww_action_when(s->action, &t);
+	return t;
+}
+
+void ww_stage_alarm_rings(struct ww_stage *s)
+{
+	struct ww_interval t = WW_INTERVAL_NONE;
+
 	ww_action_when(s->action, &t);
 	ww_stage_mark(s, t, s->begin_kind, s->text);
 	ww_stage_mark(s, (struct ww_interval){t.hi_ns, t.hi_ns}, s->end_kind,
 		      ww_action_how(s->action));
-	return t;
 }
 
 static struct ww_port *port_at(void *ctx, size_t i, bool *more)

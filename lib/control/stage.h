@@ -29,8 +29,9 @@ int ww_stage_make(struct ww_stage *s, struct ww_loop *loop, const char *text, in
 void ww_stage_begin(struct ww_stage *s);
 /* One that still runs ends, and is marked so. */
 void ww_stage_end(struct ww_stage *s);
-/* An alarm that was set in t: when it goes off. */
-struct ww_interval ww_stage_alarm(struct ww_stage *s, struct ww_interval t);
+/* An alarm that was set in t: when it goes off; and its marks, once it does. */
+struct ww_interval ww_stage_alarm_set(struct ww_stage *s, struct ww_interval t);
+void ww_stage_alarm_rings(struct ww_stage *s);
 void ww_stage_free(struct ww_stage *s);
 
 #endif

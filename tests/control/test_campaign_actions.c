@@ -186,6 +186,13 @@ static void test_alarm(void **state)
 		    wake.lo_ns <= request.hi_ns + WW_NS_PER_S + 100 * WW_NS_PER_MS);
 	assert_true(wake.hi_ns >= o.t[1].lo_ns + 3 * WW_NS_PER_S - 10 * WW_NS_PER_MS &&
 		    wake.hi_ns <= o.t[1].hi_ns + 3 * WW_NS_PER_S + WW_NS_PER_MS);
+	/* Back long before the alarm: it was none. */
+	opt.wake = "rtc:4s";
+	snprintf(suspend, sizeof(suspend), "(touch %s; sleep 0.7; rm %s) > /dev/null 2>&1 &", flag,
+		 flag);
+	o = campaign(&opt, 0);
+	assert_string_equal(o.kinds, "request,request-end,cycle-end,");
+	assert_string_equal(o.text[2], "ok");
 	/* Nothing but a wake can be an alarm. */
 	opt = (struct ww_campaign_options){.suspend = "rtc:2s", .cycles = 1};
 	o = campaign(&opt, 0);
@@ -292,6 +299,11 @@ static void test_lines(void **state)
 	o = campaign(&opt, 0);
 	assert_int_equal(o.rc, -EINVAL);
 	assert_non_null(strstr(o.error, "needs a time, as in high,200ms"));
+	/* A press sets no alarm. */
+	opt.wake = "rtc:2s";
+	o = campaign(&opt, 0);
+	assert_int_equal(o.rc, -EINVAL);
+	assert_non_null(strstr(o.error, "=low,20ms?delay=1ms..2ms is no command"));
 	/* What cannot be begun stands in the trace, and the cycle shows what comes of it. */
 	fake_reset();
 	opt.suspend = say("touch");
