@@ -295,6 +295,9 @@ void ww_portcal_use(struct ww_port *p, int64_t baud, bool assumed)
 		return;
 	if (assumed || c.delay_max_ns > t->delay_max_ns)
 		t->delay_max_ns = c.delay_max_ns;
-	t->delay_min_ns = c.delay_min_ns < t->delay_max_ns ? c.delay_min_ns : t->delay_max_ns;
+	if (assumed || c.delay_min_ns < t->delay_min_ns)
+		t->delay_min_ns = c.delay_min_ns;
+	if (t->delay_min_ns > t->delay_max_ns)
+		t->delay_min_ns = t->delay_max_ns;
 	ww_port_setting(p, "loopback=measured(%s, %lld bytes)", c.date, (long long)c.bytes);
 }

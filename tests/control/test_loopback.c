@@ -251,6 +251,7 @@ static void used_where_it_fits(void **state)
 	p = port_of(&kept, "cp210x", 9 * WW_NS_PER_MS);
 	ww_portcal_use(&p, 115200, false);
 	assert_int_equal(p.transport.delay_max_ns, 9 * WW_NS_PER_MS);
+	assert_int_equal(p.transport.delay_min_ns, 0);
 	ww_str_free(&p.settings);
 	/* Another rate, timer, driver, adapter: nothing. */
 	p = port_of(&kept, "cp210x", 20 * WW_NS_PER_MS);
