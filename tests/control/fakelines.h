@@ -51,7 +51,7 @@ static void fake_init(void)
 	assert_true(fake != MAP_FAILED);
 }
 
-static void fake_reset(void)
+static inline void fake_reset(void)
 {
 	memset(fake, 0, sizeof(*fake));
 }
@@ -69,7 +69,7 @@ static void fake_note(char what, int value)
 }
 
 /* "R-1 O0 I-1": what was done, in order. */
-static const char *fake_story(void)
+static inline const char *fake_story(void)
 {
 	static char text[512];
 	size_t at = 0;

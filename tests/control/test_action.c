@@ -19,6 +19,10 @@
 #include "../source/gpiochip.h"
 #endif
 
+/* --------------------------------------------------------------------- GPIO */
+
+#if WW_GPIO_ENABLED
+
 /* When the line did what, of the n-th event so. */
 static int64_t event_ns(char what)
 {
@@ -28,10 +32,6 @@ static int64_t event_ns(char what)
 	fail_msg("no '%c' in %s", what, fake_story());
 	return 0;
 }
-
-/* --------------------------------------------------------------------- GPIO */
-
-#if WW_GPIO_ENABLED
 
 static void test_press_of_an_input(void **state)
 {
