@@ -290,7 +290,7 @@ static int look_ahead(struct ww_redo *r, struct ww_error *err)
 	int rc = ww_feed_open(r->t, r->turns_info, &r->turns, err);
 
 	while (rc >= 0 && (rc = ww_redo_next(r, &turn, err)) > 0) {
-		if (turn.turn == WW_TURN_FEED && !r->raw_info)
+		if (turn.turn == WW_TURN_FEED && turn.n && !r->raw_info)
 			return not_kept(err);
 		if (turn.turn == WW_TURN_LOOK && !started)
 			rc = ww_redo_listing(r, (size_t)turn.n, err);
