@@ -74,6 +74,7 @@ static void find_register(struct ww_stat_reading *r, struct ww_stat_channel *c)
 			continue;
 		registers++;
 		any = o;
+		c->one_way |= strcmp(name, "energy_export") == 0;
 		if (strncmp(name, "energy", 6) == 0 && strncmp(c->info.name, "power", 5) == 0 &&
 		    strcmp(name + 6, c->info.name + 5) == 0)
 			like = o;

@@ -111,7 +111,7 @@ static void register_figures(const struct ww_stat_channel *c, double u_own,
 	out->register_J.value = ww_counter_get(&k->k) * k->info.scale * joules;
 	out->register_J.u = *extra->lost ? NAN : r / sqrt(6);
 	out->register_resets = k->k.resets;
-	if (!(c->pair_ns > 0))
+	if (!(c->pair_ns > 0) || (c->one_way && out->min < 0))
 		return;
 	extra->pair_E = c->pair_E;
 	extra->pair_R = c->pair_R;

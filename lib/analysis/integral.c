@@ -153,7 +153,8 @@ static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t end, 
 	 * used where its step is finer than knowing no more than "between
 	 * nothing and twice the mean" would be.
 	 */
-	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 && u < mean * whole / sqrt(12)) {
+	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 && w->c0 >= 0 && c1 >= 0 &&
+	    u < mean * whole / sqrt(12)) {
 		area = (double)k->last * w->counter_area -
 		       ((double)c1 + w->counter_base) * (double)(t1 - end);
 		area = area * (dt / whole) - w->counter_base * dt;

@@ -146,6 +146,11 @@ static void say_register(struct ww_stat *s, int *rc, const struct ww_stat_channe
 
 	if (!c->counter)
 		return;
+	if (c->one_way && out->min < 0)
+		ww_stat_say(s, rc,
+			    "%s: some flowed back, which its register does not count: they are not "
+			    "compared",
+			    out->name);
 	ww_fixed_text(z.t, sizeof(z.t), out->register_z, 1);
 	if (isfinite(out->register_z))
 		ww_stat_say(

@@ -36,6 +36,7 @@ struct ww_stat_channel {
 	struct ww_channel_info info;
 	struct ww_stat_channel *counter; /* register beside a power channel */
 	bool is_counter;
+	bool one_way;		  /* its register leaves to another one what flows back */
 	bool manual;		  /* a person read it */
 	int64_t want_lo, want_hi; /* window asked for, as far as the trace goes */
 	int64_t limit;		  /* longer intervals are gaps; INT64_MAX: none are */

@@ -47,6 +47,7 @@ static void ask(struct ww_sdm *d, int64_t now, const struct ww_meter_out *out)
 	ww_pace_asked(&d->pace, now);
 	d->at = 0;
 	d->begun = false;
+	d->begun_ns = now;
 	while (d->at + 1 < d->row->channels && d->refuses >> d->at & 1)
 		d->at++;
 	ask_next(d, now, out);
@@ -142,6 +143,17 @@ static void identify(struct ww_sdm *d, const struct ww_meter_out *out)
 		ww_meter_tell(out, d->t, "found at %lld baud", (long long)d->baud);
 }
 
+/* Value by value, a round may take longer than there is time: so far are readings apart. */
+static void pace_round(struct ww_sdm *d)
+{
+	int64_t took = ww_since(d->t.hi_ns, d->begun_ns) + d->mb.gap_ns, step = 100 * WW_NS_PER_MS;
+
+	if (!d->single || d->phase != WW_SDM_ASK || took <= d->pace.every_ns)
+		return;
+	d->pace.every_ns = (took + took / 10 + step - 1) / step * step;
+	d->pace.next_ns = ww_add_sat(d->begun_ns, d->pace.every_ns);
+}
+
 static void complete(struct ww_sdm *d, const struct ww_meter_out *out)
 {
 	const char *bad = strange(d);
@@ -171,6 +183,7 @@ static void complete(struct ww_sdm *d, const struct ww_meter_out *out)
 	if (d->mb.slower && d->phase == WW_SDM_RUN)
 		out->identity(out->ctx, NULL, NULL, NULL);
 	d->mb.slower = false;
+	pace_round(d);
 	if (d->phase == WW_SDM_ASK)
 		identify(d, out);
 	given(d, out);

@@ -36,6 +36,7 @@ struct ww_sdm {
 	bool single; /* value by value */
 	size_t at;   /* which one is asked */
 	bool begun;
+	int64_t begun_ns;     /* when the first of a round was asked */
 	struct ww_interval t; /* of the values at hand */
 	float value[WW_METER_CHANNELS];
 	uint32_t refuses; /* channels that it does not have */

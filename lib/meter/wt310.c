@@ -244,7 +244,9 @@ static void values(struct wt *w, char *text, int64_t now, const struct ww_meter_
 		ww_meter_tell(out, w->q.t,
 			      "no power in the meter's values: beyond its range, or it changes it");
 	w->empty_told = codes[0] < WW_CODE_MIN;
-	ww_pace_register(&w->pace, w->q.t, codes, 3, 0, "uWh", out);
+	/* It counts back what flows back. */
+	if (codes[0] >= 0)
+		ww_pace_register(&w->pace, w->q.t, codes, 3, 0, "uWh", out);
 	ww_pace_give(&w->pace, w->q.t, codes, out);
 }
 

@@ -115,6 +115,36 @@ static void test_register_phase(void **state)
 	}
 }
 
+/* What flows back is counted by another register: the one beside the power is no liar. */
+static void test_flows_back(void **state)
+{
+	(void)state;
+	for (int two = 0; two < 2; two++) {
+		struct chan c[3] = {POWER, ENERGY, ENERGY};
+		struct bench b;
+		struct ww_trace *t;
+		struct ww_stat *s;
+
+		c[1].scale = c[1].resolution = c[2].scale = c[2].resolution = 0.001;
+		c[2].name = "energy_export";
+		bench_open(&b, NULL, c, two ? 3 : 2);
+		/* Without one for export, the register counts back. */
+		for (int i = 0; i < 60; i++)
+			if (i != 30 && i != 31 && i != 32)
+				bench_row(&b, i, (double[]){-3600, two ? 100 : 100 - i, 5 + i});
+		t = bench_read(&b);
+		s = stat_of(t, 0, 0);
+		assert_true(fabs(ww_stat_at(s, 0)->energy_J.value + 59 * 3600) < 1);
+		assert_int_equal(isnan(ww_stat_at(s, 0)->register_z), two);
+		assert_int_equal(says(s, "some flowed back"), two);
+		assert_false(says(s, "DISAGREES"));
+		assert_int_equal(ww_stat_at(s, 1)->register_resets, 0);
+		assert_true(fabs(ww_stat_at(s, 1)->energy_J.value + (two ? 0 : 59 * 3600)) < 1);
+		ww_stat_free(s);
+		bench_end(&b, t);
+	}
+}
+
 /* A register that turns at 2 Wh beside 4000 W, all of it known but 5 s in the middle. */
 static void test_turns(void **state)
 {
@@ -367,11 +397,12 @@ static void test_decimals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_register),       cmocka_unit_test(test_register_phase),
-		cmocka_unit_test(test_turns),	       cmocka_unit_test(test_told_reset),
-		cmocka_unit_test(test_spread_in_gaps), cmocka_unit_test(test_half_is_missing),
-		cmocka_unit_test(test_rare_channel),   cmocka_unit_test(test_stall),
-		cmocka_unit_test(test_wide_stamps),    cmocka_unit_test(test_decimals)};
+		cmocka_unit_test(test_register),	cmocka_unit_test(test_register_phase),
+		cmocka_unit_test(test_flows_back),	cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_told_reset),	cmocka_unit_test(test_spread_in_gaps),
+		cmocka_unit_test(test_half_is_missing), cmocka_unit_test(test_rare_channel),
+		cmocka_unit_test(test_stall),		cmocka_unit_test(test_wide_stamps),
+		cmocka_unit_test(test_decimals)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
