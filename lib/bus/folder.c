@@ -257,7 +257,8 @@ static int choose(const char *dir, const struct found *f, const char *name, char
 		return join(out, WW_SYSFS_PATH, dir, f->first) ? 0 : -ENAMETOOLONG;
 	if (f->n)
 		return ww_fail(err, -EINVAL, "%s: which one? %s", *name ? name : dir, f->list);
-	return ww_fail(err, -ENODEV, "%s%sno such device in %s", name, *name ? ": " : "", dir);
+	return ww_fail(err, -ENODEV, "%s%s in %s ('pwrlog list' tells what there is)", name,
+		       *name ? ": no such device" : " nothing of the kind", dir);
 }
 
 /* The class that the place names; NULL none. *rest: what is left of the place. */

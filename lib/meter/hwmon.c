@@ -6,6 +6,7 @@
  * together, so volts times amperes are multiplied on request only.
  */
 #include "meter/sysval.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +28,7 @@ static const struct {
 	[ENERGY] = {"energy", "energy", "energy", "Wh", 1e-6 / 3600},
 };
 
-/* Steps of chips whose drivers' sources tell them: A step = shunt_nV / µOhm, W step = n times it.
- */
+/* As their drivers' sources tell: A step = shunt_nV / µOhm, W step = n times it. */
 static const struct chip {
 	const char *name;
 	double shunt_nv, volt, watts_per_amp;
@@ -45,7 +45,14 @@ struct item {
 	enum kind kind;
 	unsigned number;
 	bool average;
-	char name[20];
+	char label[24]; /* as part of a name; "" none */
+	char name[40];
+};
+
+/* Volts times amperes of one number, of a chip that gives no watts. */
+struct product {
+	size_t volts, amps; /* items */
+	char name[40];
 };
 
 struct hwmon {
@@ -57,9 +64,11 @@ struct hwmon {
 	int64_t window_ns, asked_ns;
 	size_t items;
 	struct item item[WW_METER_CHANNELS];
+	size_t products;
+	struct product product[EACH];
 	char request[1024];
-	uint32_t bad; /* items that cannot be read, told */
-	bool stopped;
+	uint32_t bad;		 /* items that cannot be read, told */
+	bool stopped, backwards; /* told that amperes are negative where watts cannot be */
 };
 
 static const char *file_of(const struct item *i, char *buf, size_t n)
@@ -126,6 +135,51 @@ static void add_kind(struct hwmon *h, const char *text, size_t n, enum kind k)
 	}
 }
 
+/* A kind of which several have labels is named by them: "voltage_vdd_cpu". */
+static void read_labels(struct hwmon *h, const char *text, size_t n)
+{
+	char file[40];
+
+	for (size_t i = 0; i < h->items; i++) {
+		struct item *m = &h->item[i];
+
+		snprintf(file, sizeof(file), "%s%u_label", kinds[m->kind].begin, m->number);
+		ww_sysline_value(text, n, file, m->label, sizeof(m->label));
+		for (char *c = m->label; *c; c++)
+			*c = (*c >= 'a' && *c <= 'z') || ww_is_digit(*c) ? *c
+			     : *c >= 'A' && *c <= 'Z'			 ? (char)(*c - 'A' + 'a')
+									 : '_';
+	}
+}
+
+static bool labelled(const struct hwmon *h, const struct item *m)
+{
+	size_t of_kind = 0;
+
+	for (size_t i = 0; i < h->items; i++) {
+		const struct item *o = &h->item[i];
+
+		if (o->kind != m->kind || !*o->label)
+			continue;
+		of_kind++;
+		/* Two of the same label are told apart by their numbers only. */
+		if (o != m && strcmp(o->label, m->label) == 0)
+			return false;
+	}
+	return *m->label && of_kind > 1;
+}
+
+static void add_labels(struct hwmon *h)
+{
+	for (size_t i = 0; i < h->items; i++) {
+		const struct item m = h->item[i];
+
+		if (labelled(h, &h->item[i]) && strcmp(m.name, "shunt") != 0)
+			snprintf(h->item[i].name, sizeof(m.name), "%s_%s", kinds[m.kind].name,
+				 m.label);
+	}
+}
+
 static const struct chip *chip_of(const char *name)
 {
 	for (size_t i = 0; i < WW_COUNTOF(chips); i++)
@@ -134,21 +188,54 @@ static const struct chip *chip_of(const char *name)
 	return NULL;
 }
 
-static bool has(const struct hwmon *h, enum kind k)
+/* The first item of a kind; h->items: there is none. */
+static size_t first_of(const struct hwmon *h, enum kind k)
 {
-	for (size_t i = 0; i < h->items; i++)
-		if (h->item[i].kind == k)
-			return true;
-	return false;
+	size_t i = 0;
+
+	while (i < h->items && h->item[i].kind != k)
+		i++;
+	return i;
 }
 
+static void add_product(struct hwmon *h, size_t volts, size_t amps)
+{
+	const struct item v = h->item[volts];
+	bool named = labelled(h, &h->item[volts]);
+	struct product *p = &h->product[h->products];
+
+	*p = (struct product){volts, amps, "power"};
+	if (named)
+		snprintf(p->name, sizeof(p->name), "power_%s", v.label);
+	else if (h->products)
+		snprintf(p->name, sizeof(p->name), "power%u", v.number);
+	h->products++;
+}
+
+/*
+ * Of several currents, in2 and curr2 are of one rail. A single one belongs to the first voltage,
+ * whatever their numbers: in0 and curr1 of powerz. An INA3221 has three rails; then come its
+ * shunts and their sum.
+ */
 static int multiplied(struct hwmon *h, struct ww_error *err)
 {
-	if (has(h, POWER))
+	unsigned most = strcmp(h->chip, "ina3221") == 0 ? 3 : 64;
+	size_t v = first_of(h, VOLTAGE), a = first_of(h, CURRENT), currents = 0;
+
+	if (first_of(h, POWER) < h->items)
 		return ww_fail(err, -EINVAL,
 			       "multiply=1: this chip gives its power itself, of one conversion");
-	if (!has(h, VOLTAGE) || !has(h, CURRENT))
+	if (v == h->items || a == h->items)
 		return ww_fail(err, -EINVAL, "multiply=1: it has no voltage and current");
+	for (size_t i = 0; i < h->items; i++)
+		currents += h->item[i].kind == CURRENT;
+	for (size_t i = 0; i < h->items && currents > 1; i++)
+		for (size_t k = 0; k < h->items && h->products < EACH; k++)
+			if (h->item[i].kind == VOLTAGE && h->item[k].kind == CURRENT &&
+			    h->item[i].number == h->item[k].number && h->item[i].number <= most)
+				add_product(h, i, k);
+	if (!h->products)
+		add_product(h, v, a);
 	return 0;
 }
 
@@ -174,7 +261,7 @@ static int hwmon_look(void *state, const char *text, size_t n, struct ww_error *
 	char file[40];
 	size_t k = 0;
 
-	h->items = 0;
+	h->items = h->products = 0;
 	ww_sysline_value(text, n, "name", h->chip, sizeof(h->chip));
 	h->known = chip_of(h->chip);
 	for (enum kind q = POWER; q < KINDS; q++)
@@ -184,6 +271,8 @@ static int hwmon_look(void *state, const char *text, size_t n, struct ww_error *
 			       "this chip (%s) measures neither power, current, voltage nor "
 			       "energy. 'pwrlog list' shows those that do",
 			       *h->chip ? h->chip : "without a name");
+	read_labels(h, text, n);
+	add_labels(h);
 	timing(h, text, n);
 	for (size_t i = 0; i < h->items; i++)
 		k += (size_t)snprintf(h->request + k, sizeof(h->request) - k, "%s%s", i ? "\n" : "",
@@ -197,7 +286,7 @@ static void hwmon_shape(const void *state, struct ww_meter_shape *s)
 
 	if (!h->items)
 		return;
-	s->channels = h->items + h->multiply;
+	s->channels = h->items + h->products;
 	s->period_ns = h->ask.every_ns;
 	s->window_ns = h->window_ns;
 	s->delay_min_ns = 0;
@@ -222,12 +311,14 @@ static double step_of(const struct hwmon *h, const struct item *i)
 static void hwmon_channel(const void *state, size_t k, struct ww_channel_info *out)
 {
 	const struct hwmon *h = state;
-	const struct item made = {.kind = POWER, .name = "power"};
+	const struct item made = {.kind = POWER};
 	const struct item *i = k < h->items ? &h->item[k] : &made;
 	bool counter = i->kind == ENERGY;
 
 	*out = (struct ww_channel_info){
-		.name = k < h->items ? h->item[k].name : "power",
+		.name = k < h->items		     ? h->item[k].name
+			: k - h->items < h->products ? h->product[k - h->items].name
+						     : "power",
 		.quantity = strcmp(i->name, "shunt") == 0 ? "other" : kinds[i->kind].quantity,
 		.unit = kinds[i->kind].unit,
 		.semantics = counter			      ? WW_COUNTER
@@ -238,9 +329,8 @@ static void hwmon_channel(const void *state, size_t k, struct ww_channel_info *o
 		.acc_abs = (double)NAN,
 		.acc_rel = (double)NAN,
 	};
-	/* Of the product: one step of the current at some volts is more than a µW. */
 	if (k >= h->items)
-		out->resolution = 1e-3;
+		out->resolution = 1e-3; /* one step of the current at a volt */
 }
 
 /* ----------------------------------------------------------------- reading it */
@@ -269,20 +359,33 @@ static void hwmon_tick(void *state, int64_t now_ns, const struct ww_meter_out *o
 		out->send(out->ctx, h->request, strlen(h->request));
 }
 
-static int64_t product(const struct hwmon *h, const int64_t *codes)
+static int64_t product(const struct product *m, const int64_t *codes)
 {
-	int64_t v = WW_MISSING, i = WW_MISSING, p;
+	int64_t v = codes[m->volts], i = codes[m->amps], p;
 
-	for (size_t k = h->items; k--;) {
-		if (h->item[k].kind == VOLTAGE && strcmp(h->item[k].name, "voltage") == 0)
-			v = codes[k];
-		else if (h->item[k].kind == CURRENT)
-			i = codes[k];
-	}
 	return v < WW_CODE_MIN || i < WW_CODE_MIN || __builtin_mul_overflow(v, i, &p) ||
 			       p > WW_SYSVAL_MOST || p < -WW_SYSVAL_MOST
 		       ? WW_MISSING
 		       : p;
+}
+
+/* The power register of these chips has no sign (Documentation/hwmon/ina2xx.rst). */
+static void watch_sign(struct hwmon *h, struct ww_interval t, const int64_t *codes,
+		       const struct ww_meter_out *out)
+{
+	bool flows = false, back = false;
+
+	for (size_t i = 0; i < h->items && h->known; i++) {
+		if (codes[i] < WW_CODE_MIN)
+			continue;
+		flows |= h->item[i].kind == POWER && codes[i] > 0;
+		back |= h->item[i].kind == CURRENT && codes[i] < 0;
+	}
+	if (flows && back && !h->backwards)
+		ww_meter_tell(out, t,
+			      "current flows backwards, which its power does not show: "
+			      "watts have no sign");
+	h->backwards |= flows && back;
 }
 
 /* One file fails where others do not: told when it begins. */
@@ -335,7 +438,7 @@ static void hwmon_feed(void *state, struct ww_interval t, const uint8_t *p, size
 		       const struct ww_meter_out *out)
 {
 	struct hwmon *h = state;
-	int64_t codes[WW_METER_CHANNELS + 1];
+	int64_t codes[WW_METER_CHANNELS + EACH];
 	char why[32] = "";
 	size_t good;
 
@@ -346,7 +449,9 @@ static void hwmon_feed(void *state, struct ww_interval t, const uint8_t *p, size
 		ww_sysask_good(&h->ask, t, out);
 		for (size_t i = 0; i < h->items; i++)
 			one_bad(h, t, i, codes[i] == WW_MISSING, why, out);
-		codes[h->items] = product(h, codes);
+		watch_sign(h, t, codes, out);
+		for (size_t i = 0; i < h->products; i++)
+			codes[h->items + i] = product(&h->product[i], codes);
 		out->reading(out->ctx, t, codes);
 	} else if (strcmp(why, "EACCES") == 0 || strcmp(why, "EPERM") == 0) {
 		refused(h, h->chip, out);
@@ -361,7 +466,7 @@ static void hwmon_stop(void *state, const struct ww_meter_out *out)
 	((struct hwmon *)state)->stopped = true;
 }
 
-/* Of a chip that is not there: channels come from the folder. */
+/* Of a chip that is not there. */
 /* clang-format off */
 #define CH(n, q, u, s)                                                                             \
 	{                                                                                          \
