@@ -92,10 +92,26 @@ void ww_uri_free(struct ww_uri *u)
 	*u = (struct ww_uri){.driver = "", .place = ""};
 }
 
+static void note_asked(struct ww_uri *u, const char *key)
+{
+	size_t k = strlen(key), n = strlen(u->asked);
+
+	for (const char *p = u->asked; *p; p += strspn(p, ", ")) {
+		size_t word = strcspn(p, ",");
+
+		if (word == k && memcmp(p, key, k) == 0)
+			return;
+		p += word;
+	}
+	if (n + k + 3 <= sizeof(u->asked))
+		snprintf(u->asked + n, sizeof(u->asked) - n, "%s%s", n ? ", " : "", key);
+}
+
 const char *ww_uri_get(struct ww_uri *u, const char *key, const char *dflt)
 {
 	const char *v = dflt;
 
+	note_asked(u, key);
 	for (size_t i = 0; i < u->options; i++) {
 		if (strcmp(u->option[i].key, key) == 0) {
 			u->option[i].used = u->option[i].single = true;
@@ -191,7 +207,7 @@ int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error
 
 		if (!u->option[i].used)
 			return ww_fail(err, -EINVAL, "%s: unknown option %s (known: %s)", label(u),
-				       key, known);
+				       key, known ? known : u->asked);
 		for (size_t k = 0; k < i && u->option[i].single; k++)
 			if (strcmp(u->option[k].key, key) == 0 && ww_uri_is_secret(key))
 				return ww_fail(err, -EINVAL, "%s: option %s is given twice",

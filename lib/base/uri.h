@@ -19,6 +19,7 @@ struct ww_uri {
 		bool used;
 		bool single; /* read by a call that takes one value */
 	} option[WW_URI_OPTIONS];
+	char asked[480]; /* "baud, serial": all that somebody looked for, found or not */
 };
 
 /*
@@ -37,7 +38,10 @@ int ww_uri_int(struct ww_uri *u, const char *key, int64_t lo, int64_t hi, int64_
 int ww_uri_num(struct ww_uri *u, const char *key, double lo, double hi, double *value,
 	       struct ww_error *err);
 int ww_uri_dur(struct ww_uri *u, const char *key, int64_t *ns, struct ww_error *err);
-/* -EINVAL naming the first option that nobody used, or that has two values for one. */
+/*
+ * -EINVAL naming the first option that nobody used, or that has two values for one. known:
+ * those that there are; NULL: all that were looked for.
+ */
 int ww_uri_check_used(const struct ww_uri *u, const char *known, struct ww_error *err);
 
 /*

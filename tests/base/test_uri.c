@@ -68,6 +68,13 @@ static void test_options(void **state)
 	/* The first one that nobody asked for. */
 	assert_int_equal(ww_uri_check_used(&u, "a, b", &err), -EINVAL);
 	assert_string_equal(err.text, "m: unknown option e (known: a, b)");
+	/* Those that were looked for, each once. */
+	assert_null(ww_uri_get(&u, "serial", NULL));
+	assert_null(ww_uri_get(&u, "ser", NULL));
+	assert_null(ww_uri_get(&u, "serial", NULL));
+	err = (struct ww_error){0};
+	assert_int_equal(ww_uri_check_used(&u, NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "serial, ser)"));
 	assert_string_equal(ww_uri_get(&u, "e", NULL), "");
 	/* Two values where one is asked for: neither is taken silently. */
 	err = (struct ww_error){0};
