@@ -157,6 +157,35 @@ static int open_one(struct sinklog *s, struct ww_loop *loop, const char *driver,
 	return rc < 0 ? rc : (*src)->ops->start(*src, err);
 }
 
+static struct ww_loop *open_all(const char *const *models, const char *const *options,
+				const char *const *faults, struct sinklog *s,
+				struct ww_source **src)
+{
+	struct ww_error err = {0};
+	struct ww_loop *loop;
+
+	plug(models, faults);
+	assert_int_equal(ww_loop_new(NULL, &loop, NULL), 0);
+	for (size_t i = 0; i < METERS; i++)
+		if (open_one(&s[i], loop, models[i], options[i], &src[i], &err) < 0)
+			fail_msg("%s", err.text);
+	return loop;
+}
+
+static void close_all(struct ww_loop *loop, struct sinklog *s, struct ww_source **src)
+{
+	for (size_t i = 0; i < METERS; i++) {
+		if (src[i])
+			src[i]->ops->close(src[i]);
+		ww_str_free(&s[i].text);
+		free(s[i].lo);
+		free(s[i].hi);
+		free(s[i].codes);
+	}
+	ww_loop_free(loop);
+	remove_bus();
+}
+
 /* Until each has so many readings, or is lost. */
 static void run_until(struct ww_loop *loop, struct sinklog *s, const size_t *rows)
 {
@@ -184,15 +213,9 @@ static void share(void **unused)
 	static const size_t rows[] = {3, 3, 3};
 	struct sinklog s[METERS] = {0};
 	struct ww_source *src[METERS];
-	struct ww_error err = {0};
-	struct ww_loop *loop;
+	struct ww_loop *loop = open_all(models, options, faults, s, src);
 
 	(void)unused;
-	plug(models, faults);
-	assert_int_equal(ww_loop_new(NULL, &loop, NULL), 0);
-	for (size_t i = 0; i < METERS; i++)
-		if (open_one(&s[i], loop, models[i], options[i], &src[i], &err) < 0)
-			fail_msg("%s", err.text);
 	run_until(loop, s, rows);
 	for (size_t i = 0; i < METERS; i++) {
 		assert_false(s[i].lost);
@@ -207,19 +230,9 @@ static void share(void **unused)
 	/* The line goes away under the rest. */
 	unplug();
 	run_until(loop, s, (const size_t[]){0, SIZE_MAX, SIZE_MAX});
-	for (size_t i = 1; i < METERS; i++) {
-		assert_true(s[i].lost);
-		src[i]->ops->close(src[i]);
-	}
-	for (size_t i = 0; i < METERS; i++) {
-		s[i].loop = NULL;
-		ww_str_free(&s[i].text);
-		free(s[i].lo);
-		free(s[i].hi);
-		free(s[i].codes);
-	}
-	ww_loop_free(loop);
-	remove_bus();
+	assert_true(s[1].lost && s[2].lost);
+	src[0] = NULL;
+	close_all(loop, s, src);
 }
 
 /* One is dead: the others have their readings all the same. */
@@ -232,14 +245,9 @@ static void dead_one(void **unused)
 	struct sinklog s[METERS] = {0};
 	struct ww_source *src[METERS];
 	struct ww_error err = {0};
-	struct ww_loop *loop;
+	struct ww_loop *loop = open_all(models, options, faults, s, src);
 
 	(void)unused;
-	plug(models, faults);
-	assert_int_equal(ww_loop_new(NULL, &loop, NULL), 0);
-	for (size_t i = 0; i < METERS; i++)
-		if (open_one(&s[i], loop, models[i], options[i], &src[i], &err) < 0)
-			fail_msg("%s", err.text);
 	run_until(loop, s, rows);
 	assert_true(s[1].lost);
 	assert_non_null(strstr(s[1].why, "no answer from unit 2: nothing came"));
@@ -250,16 +258,8 @@ static void dead_one(void **unused)
 	src[1]->ops->close(src[1]);
 	assert_true(open_one(&s[1], loop, "pzem004t", "addr=2&baud=4800", &src[1], &err) < 0);
 	assert_non_null(strstr(err.text, "another meter has it open at 9600 baud"));
-	for (size_t i = 0; i < METERS; i++) {
-		if (i != 1)
-			src[i]->ops->close(src[i]);
-		ww_str_free(&s[i].text);
-		free(s[i].lo);
-		free(s[i].hi);
-		free(s[i].codes);
-	}
-	ww_loop_free(loop);
-	remove_bus();
+	src[1] = NULL;
+	close_all(loop, s, src);
 }
 
 /* It takes a tenth of the line, and not all the time that the others leave. */
@@ -270,27 +270,13 @@ static void dead_rests(void **unused)
 	static const char *const faults[] = {NULL, "silent", NULL};
 	struct sinklog s[METERS] = {0};
 	struct ww_source *src[METERS];
-	struct ww_error err = {0};
-	struct ww_loop *loop;
+	struct ww_loop *loop = open_all(models, options, faults, s, src);
 
 	(void)unused;
-	plug(models, faults);
-	assert_int_equal(ww_loop_new(NULL, &loop, NULL), 0);
-	for (size_t i = 0; i < METERS; i++)
-		if (open_one(&s[i], loop, models[i], options[i], &src[i], &err) < 0)
-			fail_msg("%s", err.text);
 	run_until(loop, s, (const size_t[]){5, 0, 5});
 	assert_true(bus.asked[0] >= 5);
 	assert_true(bus.asked[1] <= 3);
-	for (size_t i = 0; i < METERS; i++) {
-		src[i]->ops->close(src[i]);
-		ww_str_free(&s[i].text);
-		free(s[i].lo);
-		free(s[i].hi);
-		free(s[i].codes);
-	}
-	ww_loop_free(loop);
-	remove_bus();
+	close_all(loop, s, src);
 }
 
 int main(void)
