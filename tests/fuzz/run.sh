@@ -3,14 +3,25 @@
 # Each fuzzer over its seed corpus and then FUZZ_SECONDS of its own ideas.
 set -eu
 cd "$(dirname "$0")/../.."
-dir=$1
-for f in "$dir"/fuzz_*; do
-	[ -x "$f" ] && [ -f "$f" ] || continue
-	name=${f##*/fuzz_}
+top=$PWD
+one() { # fuzzer
+	name=${1##*/fuzz_}
 	work=$(mktemp -d)
-	echo "fuzz $name"
-	(cd "$work" && "$OLDPWD/$f" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 \
+	if (cd "$work" && "$1" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 \
 		-rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 -close_fd_mask=0 \
-		. "$OLDPWD/tests/fuzz/corpus/$name") || { echo "crash kept in $work" >&2; exit 1; }
-	rm -rf "$work"
-done
+		. "$top/tests/fuzz/corpus/$name") >"$work.log" 2>&1; then
+		echo "fuzz $name"
+		rm -rf "$work" "$work.log"
+		return
+	fi
+	cat "$work.log"
+	echo "fuzz $name: crash kept in $work"
+	return 1
+}
+if [ "${2:-}" ]; then
+	one "$2"
+	exit
+fi
+dir=$(cd "$1" && pwd)
+find "$dir" -name 'fuzz_*' -type f -perm -u+x | sort |
+	xargs -P "$(nproc)" -I '{}' "$0" "$1" '{}'

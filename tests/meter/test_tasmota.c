@@ -280,8 +280,8 @@ static void test_oddities(void **state)
 					  "\"n\":nan",
 					  "\"n\":-NaN",
 					  "\"n\":[inf,null,1e-400]",
-					  "\"n\":\"K\xfc"
-					  "che\"",
+					  ("\"n\":\"K\xfc"
+					   "che\""),
 					  "\"n\":\"a\\u0000b\"",
 					  "\"n\":\"\\ud83d\"",
 					  "\"n\":\"a\tb\\\"\\\\\"",
