@@ -25,7 +25,7 @@ struct wire {
 	int64_t delay_ns;
 	unsigned drop, damage; /* every so many bytes; 0 none */
 	bool mute;
-	const char *says; /* at once */
+	const char *says; /* while it is silent */
 	pid_t pid;
 	int master;
 	char name[64];
@@ -35,13 +35,17 @@ static void run_wire(const struct wire *w, int fd)
 {
 	unsigned n = 0;
 
-	if (w->says && write(fd, w->says, strlen(w->says)) < 0)
-		_exit(1);
 	for (;;) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
 		uint8_t in[256], out[256];
-		ssize_t k = read(fd, in, sizeof(in));
 		size_t m = 0;
+		ssize_t k;
 
+		/* Again and again: what came before the port was opened is not read. */
+		while (w->says && poll(&p, 1, 50) == 0)
+			if (write(fd, w->says, strlen(w->says)) < 0)
+				_exit(1);
+		k = read(fd, in, sizeof(in));
 		if (k <= 0)
 			_exit(0);
 		for (ssize_t i = 0; i < k; i++, n++) {
