@@ -3,6 +3,9 @@
 #include "bus/filework.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +21,7 @@ struct undo {
 struct ww_files_child {
 	char folder[WW_SYSFS_PATH];
 	char *shared;
-	int dir;
+	int dir, fd;
 	struct stat was;
 	size_t undos;
 	struct undo undo[UNDO];
@@ -103,18 +106,36 @@ static size_t one_line(char *p, size_t n)
 	return n;
 }
 
+/* Whoever asked is no more: what still holds is given up. */
+static bool orphan(const struct ww_files_child *c)
+{
+	char byte;
+
+	return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* A call that a signal broke off is made again, but for nobody. */
+static bool again(const struct ww_files_child *c, ssize_t rc)
+{
+	return rc < 0 && errno == EINTR && !orphan(c);
+}
+
 /* Bytes in c->value, or a negative errno. */
 static ssize_t get(struct ww_files_child *c, const char *name)
 {
-	int fd = openat(c->dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	size_t n = 0;
 	ssize_t k;
-	int code;
+	int code, fd;
 
+	do
+		fd = openat(c->dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	while (again(c, fd));
 	if (fd < 0)
 		return -errno;
-	while ((k = read(fd, c->value + n, sizeof(c->value) - n)) > 0)
-		n += (size_t)k;
+	do {
+		k = read(fd, c->value + n, sizeof(c->value) - n);
+		n += k > 0 ? (size_t)k : 0;
+	} while (k > 0 || again(c, k));
 	code = errno;
 	close(fd);
 	return k < 0 && !n ? -code : (ssize_t)one_line(c->value, n);
@@ -224,10 +245,23 @@ static void work(struct ww_files_child *c, size_t n)
 	c->shared[0] = '\0';
 }
 
+/* Breaks off the call that holds, and comes again in case it was about to be made. */
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarm(1);
+}
+
 int ww_files_child_run(void *child, int fd)
 {
+	const struct sigaction act = {.sa_handler = on_alarm}; /* no SA_RESTART */
 	struct ww_files_child *c = child;
 	size_t n;
+
+	c->fd = fd;
+	/* A file that never returns would keep us for ever after a kill of the recorder. */
+	sigaction(SIGALRM, &act, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGALRM);
 
 	c->dir = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir < 0 || fstat(c->dir, &c->was) < 0)

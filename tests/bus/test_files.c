@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of the kernel as ports: found, read, written, slow, gone, and found again. */
+#include "bus/filework.h"
 #include "bus/folder.h"
 #include "porttest.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../scratch.h"
 
@@ -342,6 +346,59 @@ static void hangs(void **state)
 	assert_true(now() - begun < WW_NS_PER_S);
 }
 
+/* It runs, or hangs, and is no zombie. */
+static bool alive(pid_t pid)
+{
+	char path[40], text[200] = "", *paren;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	paren = strrchr(text, ')');
+	return paren && paren[1] && paren[2] != 'Z' && paren[2] != 'X';
+}
+
+/* Killed while a file holds the worker: that does not stay behind. */
+static void killed_while_it_hangs(void **state)
+{
+	struct ww_files f = {.asks = 0};
+	int64_t begun = now(), lo;
+	int ends[2];
+	pid_t pid, worker = 0;
+
+	(void)state;
+	chip("i2c-1", "1-0040", "hwmon3", "ina226\n");
+	assert_int_equal(mkfifo(at("class/hwmon/hwmon3/power2_input"), 0600), 0);
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (ww_files_start(&f, at("class/hwmon/hwmon3"), NULL) < 0 ||
+		    ww_files_ask(&f, "power2_input", 12, now(), NULL) < 0)
+			_exit(1);
+		usleep(100000);
+		if (write(ends[1], &f.worker.pid, sizeof(worker)) < 0)
+			_exit(1);
+		pause();
+	}
+	assert_int_equal(read(ends[0], &worker, sizeof(worker)), sizeof(worker));
+	assert_int_equal(kill(worker, 0), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	lo = now();
+	/* Whoever adopts it may collect it late. */
+	while (alive(worker) && now() - lo < 10 * WW_NS_PER_S)
+		usleep(10000);
+	assert_false(alive(worker));
+	assert_true(now() - begun < 10 * WW_NS_PER_S);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void iio_buffer(void **state)
 {
 	static const char scan[24] = "0123456789abcdefghijklm";
@@ -401,8 +458,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(by_names),	  T(remembered), T(remembered_usb), T(reads_and_writes),
-		T(gone_and_back), T(hangs),	 T(iio_buffer),	    T(iio_refused),
+		T(by_names),	  T(remembered), T(remembered_usb),	   T(reads_and_writes),
+		T(gone_and_back), T(hangs),	 T(killed_while_it_hangs), T(iio_buffer),
+		T(iio_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
