@@ -18,7 +18,7 @@
 #define BODY_MAX   65536
 #define HEADER_MAX 16384
 #define PATH_LEN   1024
-#define CONNECT_MS 3000
+#define CONNECT_MS 2000
 #define TOTAL_NS   (5 * WW_NS_PER_S)
 
 struct http {
@@ -191,9 +191,28 @@ static int on_ready(void *ctx, char *ip, char *local, int port, int local_port)
 	return CURL_PREREQFUNC_OK;
 }
 
+/* Without its milliseconds: the same reason in the same words, and the kernel's own. */
+static void add_words(struct ww_str *out, const char *why, long os)
+{
+	const char *after = strstr(why, " after ");
+	size_t n = after ? strspn(after + 7, "0123456789") : 0;
+	char text[CURL_ERROR_SIZE];
+
+	if (n && (strncmp(after + 7 + n, " ms", 3) == 0 ||
+		  strncmp(after + 7 + n, " milliseconds", 13) == 0))
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(after - why), why, os ? ": " : "",
+			 os ? strerror((int)os) : "");
+	else
+		snprintf(text, sizeof(text), "%s", why);
+	ww_str_plain(out, text);
+}
+
 static void why_not(struct http *h, CURLcode rc, struct ww_str *out)
 {
 	const char *why = h->why[0] ? h->why : curl_easy_strerror(rc);
+	long os = 0;
+
+	curl_easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os);
 
 	if (h->too_long)
 		ww_str_addf(out, "its answer is longer than %d bytes: no plug answers so",
@@ -206,7 +225,7 @@ static void why_not(struct http *h, CURLcode rc, struct ww_str *out)
 			    "(?insecure=1 takes it)",
 			    why);
 	else
-		ww_str_plain(out, why);
+		add_words(out, why, rc == CURLE_COULDNT_CONNECT ? os : 0);
 }
 
 static void answer(struct http *h, CURLcode rc)

@@ -6,7 +6,13 @@
 #include <stdio.h>
 
 #define RETRY_NS (250 * WW_NS_PER_MS)
-/* A device that is opened again and stays for this long, or gives a record, is back. */
+/* Of a meter that never gave a record, and of one that wants another login. */
+#define NEVER_NS (1 * WW_NS_PER_S)
+#define LOGIN_NS (30 * WW_NS_PER_S)
+/*
+ * A device that is opened again and gives a record is back; or stays for this long, where it
+ * may have nothing to say. A meter that says nothing is not back.
+ */
 #define STAYS_NS (1 * WW_NS_PER_S)
 
 /* Rows of one item: keeps items small against the queue, and blocks whole. */
@@ -42,6 +48,27 @@ static void close_gap(struct ww_track *t, int64_t to)
 		hole.hi_ns = hole.lo_ns;
 	ww_recorder_put_gap(t->rec, t->index, hole, -1, "unplugged");
 	ww_beside_gap(t, hole, "unplugged");
+}
+
+static bool network(const struct ww_track *t)
+{
+	const char *name = t->desc->info.transport.name;
+
+	return strcmp(name, "tcp") == 0 || strcmp(name, "http") == 0;
+}
+
+/*
+ * Does an opening that lasts prove that the device is back? A meter is back when it gives
+ * a reading; anything else over a network when there is a connection.
+ */
+static bool proven(const struct ww_track *t)
+{
+	struct ww_port *port =
+		t->source && t->source->ops->port ? t->source->ops->port(t->source) : NULL;
+
+	if (t->desc->info.kind == WW_METER)
+		return false;
+	return !port || ww_port_ready(port);
 }
 
 /* Opening again was the return, not an attempt. */
@@ -150,6 +177,50 @@ static void on_gap(void *ctx, struct ww_interval when, int64_t lost, const char 
 	ww_recorder_put_gap(t->rec, t->index, when, lost, reason);
 }
 
+/* Until the next attempt. */
+static int64_t pause_of(const struct ww_track *t, const struct ww_error *why)
+{
+	if (why->code == -EACCES && network(t))
+		return LOGIN_NS;
+	return t->n ? RETRY_NS : NEVER_NS;
+}
+
+/* Does no other source give anything, now or later? */
+static bool alone(const struct ww_track *t)
+{
+	for (size_t i = 0; i < t->rec->tracks; i++) {
+		const struct ww_track *o = t->rec->track[i];
+
+		if (o != t && (o->n || o->state != WW_TRACK_UNPLUGGED))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Lost before it gave anything. Over a network that is a wrong address, not an unplugging,
+ * or a device that is switched on later; the rest is recorded in any case.
+ */
+static void never_came(struct ww_track *t, const struct ww_error *why)
+{
+	bool hopeless = why->code == -EACCES || why->code == -EINVAL || why->code == -ENODEV ||
+			strcmp(t->desc->info.transport.name, "tcp") == 0;
+	char text[256];
+
+	if (!network(t))
+		return;
+	if (hopeless && alone(t)) {
+		ww_fail(&t->rec->fatal, why->code ? why->code : -ENOTCONN, "%s", why->text);
+		return;
+	}
+	ww_recorder_warn(t->rec, why->text);
+	snprintf(text, sizeof(text),
+		 "%.64s: nothing came from it yet; it is tried again until "
+		 "something does",
+		 t->label);
+	ww_recorder_warn(t->rec, text);
+}
+
 static void on_lost(void *ctx, const struct ww_error *why)
 {
 	struct ww_track *t = ctx;
@@ -162,12 +233,11 @@ static void on_lost(void *ctx, const struct ww_error *why)
 	if (t->back_ns) {
 		t->back_ns = 0;
 		t->state = WW_TRACK_UNPLUGGED;
-		ww_timer_set(t->retry, now + RETRY_NS, 0);
+		ww_timer_set(t->retry, now + pause_of(t, why), 0);
 		return;
 	}
-	/* A connection that never came about is a wrong address, not an unplugging. */
-	if (!t->lost_ns && t->n == 0 && strcmp(t->desc->info.transport.name, "tcp") == 0)
-		ww_fail(&t->rec->fatal, why->code ? why->code : -ENOTCONN, "%s", why->text);
+	if (!t->lost_ns && t->n == 0)
+		never_came(t, why);
 	t->lost_ns = now;
 	if (t->out_from == WW_TIME_MIN)
 		t->out_from = t->last_ns ? t->last_ns : now;
@@ -175,7 +245,7 @@ static void on_lost(void *ctx, const struct ww_error *why)
 	ww_recorder_put_mark(t->rec, t->index, (struct ww_interval){t->out_from, now}, 0,
 			     WW_MARK_UNPLUGGED, why->text);
 	/* Not closed here: this runs inside the source's own callback. */
-	ww_timer_set(t->retry, now, 0);
+	ww_timer_set(t->retry, t->n ? now : now + pause_of(t, why), 0);
 }
 
 static void on_ended(void *ctx)
@@ -341,7 +411,10 @@ static void on_retry(void *ctx, int64_t now, int64_t late)
 
 	(void)late;
 	if (t->back_ns) {
-		confirm(t);
+		if (proven(t))
+			confirm(t);
+		else
+			ww_timer_set(t->retry, now + STAYS_NS, 0);
 		return;
 	}
 	close_source(t);
@@ -385,7 +458,8 @@ int64_t ww_track_stop(struct ww_track *t)
 void ww_track_finish(struct ww_track *t)
 {
 	keep_lateness(t);
-	confirm(t);
+	if (proven(t))
+		confirm(t);
 	close_gap(t, ww_loop_now(t->rec->loop));
 	tell_lost(t, t->index, &t->lost);
 	tell_lost(t, t->raw.index, &t->raw.lost);

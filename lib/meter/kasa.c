@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define REPLY_NS (3 * WW_NS_PER_S)
+#define REPLY_NS (2 * WW_NS_PER_S)
 #define FRAME	 16384
 #define CHANNELS 4
 #define KEY	 171
@@ -271,9 +271,14 @@ static void kasa_feed(void *state, struct ww_interval t, const uint8_t *p, size_
 		      const struct ww_meter_out *out)
 {
 	struct kasa *m = state;
+	static const char gone[] = "it hangs up";
 	char why[WW_PLUG_WHY], begin[48];
 	size_t len;
 
+	if (!n && m->plug.phase == WW_PLUG_WAIT) {
+		m->n = 0;
+		ww_plug_silent(&m->plug, t, gone, strlen(gone), out);
+	}
 	/* What comes without a question, or behind the answer, belongs to nobody. */
 	for (size_t i = 0; i < n && m->plug.phase == WW_PLUG_WAIT; i++) {
 		if (!m->n)

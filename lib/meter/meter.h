@@ -67,7 +67,8 @@ struct ww_meter_desc {
 	const struct ww_usb_id *usb; /* ids it is known by, ends with vid 0; NULL none */
 	/*
 	 * Its connections last for one answer: on WW_BUS_STREAM the end of one is no loss, a
-	 * send() opens the next, and a send() of 0 bytes hangs up.
+	 * send() opens the next, and a send() of 0 bytes hangs up. A feed() of 0 bytes: the
+	 * other end did, or could not be reached.
 	 */
 	bool reconnect;
 	int64_t baud;

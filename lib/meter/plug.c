@@ -68,6 +68,13 @@ static void silent(struct ww_plug *p, int64_t now_ns, const char *why,
 	ww_plug_rest(p, now_ns);
 }
 
+void ww_plug_silent(struct ww_plug *p, struct ww_interval t, const char *why, size_t n,
+		    const struct ww_meter_out *out)
+{
+	ww_plain(p->why, sizeof(p->why), why, n);
+	silent(p, t.hi_ns, "silent", out);
+}
+
 bool ww_plug_tick(struct ww_plug *p, int64_t now_ns, const char *hint,
 		  const struct ww_meter_out *out)
 {
@@ -129,8 +136,7 @@ int ww_plug_http(struct ww_plug *p, struct ww_interval t, const uint8_t *msg, si
 		return 1;
 	if (status == 0) {
 		/* Nobody answered. */
-		ww_plain(p->why, sizeof(p->why), (const char *)*body, *len);
-		silent(p, t.hi_ns, "silent", out);
+		ww_plug_silent(p, t, (const char *)*body, *len, out);
 		return 0;
 	}
 	if ((status == 401 || status == 403) && !p->known) {

@@ -40,6 +40,9 @@ void ww_plug_rest(struct ww_plug *p, int64_t now_ns);
 /* Values came. */
 void ww_plug_good(struct ww_plug *p, struct ww_interval t, const int64_t *codes,
 		  const struct ww_meter_out *out);
+/* Nobody answered, because of `why`, of n bytes. */
+void ww_plug_silent(struct ww_plug *p, struct ww_interval t, const char *why, size_t n,
+		    const struct ww_meter_out *out);
 /* An answer that is no use this time. */
 void ww_plug_bad(struct ww_plug *p, struct ww_interval t, const char *why,
 		 const struct ww_meter_out *out);

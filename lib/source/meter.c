@@ -21,7 +21,7 @@ struct meter_source {
 	struct ww_timer *timer;
 	struct ww_port *port;
 	struct ww_sharer share; /* of the port, with the other meters on its line */
-	char *uri, *place, *model, *serial, *firmware;
+	char *uri, *model, *serial, *firmware, place[WW_METER_PLACE];
 	enum ww_bus bus;
 	struct ww_meter_shape shape;
 	bool started, lost, inited;
@@ -207,6 +207,10 @@ static struct ww_meter_out out_of(struct meter_source *s)
 static void turn_done(struct meter_source *s)
 {
 	hand_over(s);
+	if (s->hung_up) {
+		ww_port_close(s->port);
+		s->port = NULL;
+	}
 	if (s->why.code || !s->meter->busy || !s->meter->busy(s->state))
 		ww_share_release(&s->share);
 	if (!s->why.code) {
@@ -222,35 +226,42 @@ static void turn_done(struct meter_source *s)
 
 /* -------------------------------------------------------- what the port says */
 
-static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_t n)
+static void feed(struct meter_source *s, struct ww_interval t, const uint8_t *data, size_t n)
 {
-	struct meter_source *s = ctx;
 	struct ww_meter_out out = out_of(s);
 
-	if (s->lost || !s->started || s->hung_up)
-		return;
-	s->off.code = 0;
-	s->off.text[0] = '\0';
 	turn(s, t, WW_TURN_FEED, NULL, n);
 	s->sink.raw(s->sink.ctx, t, data, n);
 	s->meter->feed(s->state, t, data, n, &out);
 	turn_done(s);
 }
 
-static void on_lost(void *ctx, const struct ww_error *err)
+static void on_bytes(void *ctx, struct ww_interval t, const uint8_t *data, size_t n)
 {
 	struct meter_source *s = ctx;
 
+	if (s->lost || !s->started || s->hung_up)
+		return;
+	s->off = (struct ww_error){0};
+	feed(s, t, data, n);
+}
+
+static void on_lost(void *ctx, const struct ww_error *err)
+{
+	struct meter_source *s = ctx;
+	int64_t now = ww_loop_now(s->loop);
+
 	if (s->lost)
 		return;
-	if (s->meter->desc.reconnect) {
-		if (!s->hung_up)
-			s->off = *err;
+	if (!s->meter->desc.reconnect) {
+		port_failed(s, err);
+		turn_done(s);
+	} else if (!s->hung_up) {
+		s->off = *err;
 		s->hung_up = true;
-		return;
+		if (s->started)
+			feed(s, (struct ww_interval){now, now}, (const uint8_t *)"", 0);
 	}
-	port_failed(s, err);
-	turn_done(s);
 }
 
 static void on_trouble(void *ctx, struct ww_interval t, int64_t lost, const char *text)
@@ -358,10 +369,9 @@ static int meter_start(struct ww_source *base, struct ww_error *err)
 	}
 	if (!s->why.code)
 		begin(s);
-	if (s->why.code) {
-		s->lost = true;
+	s->lost = s->why.code != 0;
+	if (s->lost)
 		return ww_fail(err, s->why.code, "%s", s->why.text);
-	}
 	turn_done(s);
 	return 0;
 }
@@ -370,11 +380,11 @@ static int64_t meter_stop(struct ww_source *base)
 {
 	struct meter_source *s = (struct meter_source *)base;
 	struct ww_meter_out out = out_of(s);
+	int64_t now = ww_loop_now(s->loop);
 
 	if (s->lost || !s->started)
 		return 0;
-	turn(s, (struct ww_interval){ww_loop_now(s->loop), ww_loop_now(s->loop)}, WW_TURN_STOP,
-	     NULL, 0);
+	turn(s, (struct ww_interval){now, now}, WW_TURN_STOP, NULL, 0);
 	s->meter->stop(s->state, &out);
 	ww_share_release(&s->share);
 	hand_over(s);
@@ -394,7 +404,6 @@ static void meter_close(struct ww_source *base)
 	free(s->serial);
 	free(s->firmware);
 	free(s->uri);
-	free(s->place);
 	free(s->codes);
 	if (s->state && s->inited && s->meter->drop)
 		s->meter->drop(s->state);
@@ -419,19 +428,15 @@ static const struct ww_source_ops meter_ops = {
 
 static int open_port(struct meter_source *s, struct ww_uri *uri, struct ww_error *err)
 {
-	char place[WW_METER_PLACE];
 	struct ww_error why = {0};
-	int rc = ww_meter_place(&s->meter->desc, uri, place, sizeof(place), &s->bus, err);
+	int rc = ww_meter_place(&s->meter->desc, uri, s->place, sizeof(s->place), &s->bus, err);
 
 	if (rc < 0)
 		return rc;
-	s->place = strdup(place);
-	if (!s->place)
-		return ww_fail_nomem(err);
 	rc = port_of(s, uri, &why);
 	if (rc < 0)
 		return ww_fail(err, rc, "%s:%s", uri->driver, why.text);
-	return ww_uri_check_used(uri, "baud, serial, latency, exclusive, and the meter's own", err);
+	return ww_uri_check_used(uri, NULL, err);
 }
 
 /* What the folder holds, where it is one, decides about the channels. */
@@ -457,7 +462,7 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 {
 	const struct ww_meter_ops *m = ww_meter_find(uri->driver);
 	struct meter_source *s;
-	int rc = -ENOMEM;
+	int rc;
 
 	if (!m)
 		return ww_fail(err, -EINVAL, "there is no meter '%s'", uri->driver);
@@ -467,23 +472,20 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ww_fail_nomem(err);
-	s->base.ops = &meter_ops;
-	s->meter = m;
-	s->sink = setup->sink;
-	s->loop = setup->loop;
-	s->last_ns = WW_TIME_MIN;
-	s->memory = setup->memory;
-	s->uri = strdup(setup->uri);
+	*s = (struct meter_source){.base.ops = &meter_ops,
+				   .meter = m,
+				   .sink = setup->sink,
+				   .loop = setup->loop,
+				   .last_ns = WW_TIME_MIN,
+				   .memory = setup->memory,
+				   .uri = strdup(setup->uri)};
 	s->state = calloc(1, m->desc.state_size);
-	if (!s->uri || !s->state) {
-		ww_fail_nomem(err);
-		goto fail;
-	}
-	rc = m->init(s->state, uri, setup->every_ns, err);
-	if (rc < 0)
-		goto fail;
-	s->inited = true;
-	rc = ww_loop_timer(s->loop, on_timer, s, &s->timer, err);
+	rc = s->uri && s->state ? 0 : ww_fail_nomem(err);
+	if (rc == 0)
+		rc = m->init(s->state, uri, setup->every_ns, err);
+	s->inited = rc == 0;
+	if (rc == 0)
+		rc = ww_loop_timer(s->loop, on_timer, s, &s->timer, err);
 	if (rc == 0)
 		rc = open_port(s, uri, err);
 	if (rc == 0)
@@ -491,10 +493,8 @@ int ww_source_meter_open(const struct ww_source_setup *setup, struct ww_uri *uri
 	if (rc == 0)
 		rc = describe(s, err);
 	if (rc < 0)
-		goto fail;
-	*out = &s->base;
-	return 0;
-fail:
-	meter_close(&s->base);
+		meter_close(&s->base);
+	else
+		*out = &s->base;
 	return rc;
 }

@@ -225,6 +225,8 @@ static void test_gone_and_back(void **state)
 	hs_stop(&other);
 	assert_memory_equal(ask(&w, "GET /ok"), "0\n", 2);
 	assert_memory_equal(ask(&w, "GET /ok"), "0\nFailed to connect", 19);
+	assert_non_null(strstr(w.text, ": Connection refused"));
+	assert_null(strstr(w.text, " ms"));
 	hs_start(&other, other.port, true);
 	assert_string_equal(ask(&w, "GET /ok"), "200\n\"question 1\"");
 	hs_stop(&other);

@@ -137,6 +137,31 @@ class Plugs(unittest.TestCase):
             return [x for x in text.splitlines() if x.startswith(("    channel", "    rows"))]
         self.assertEqual(channels(run("wwtrace", "info", again)[1]), channels(info))
 
+    def test_never_there(self):
+        """Nobody at an address: told, tried again, and no end for the other meters."""
+        gone = ("wt310:tcp://127.0.0.1:1", "sdm230:tcp://127.0.0.1:1")
+        args = ["record", "-o", self.trace, "--for", "2"]
+        for uri in gone:
+            args += ["-m", uri]
+        code, out, err = run("pwrlog", *args, "-m", "sim:?watts=25&rate=10")
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual(err.count("Connection refused"), 2, err)
+        self.assertEqual(err.count("nothing came from it yet"), 2, err)
+        self.assertEqual(self.rows()["meter3"], 20)
+        dump = run("wwtrace", "dump", self.trace)[1]
+        self.assertEqual(dump.count("mark unplugged"), 2, dump)
+        self.assertNotIn("replugged", dump)
+        os.remove(self.trace)
+        code, out, err = run("pwrlog", *args)
+        self.assertNotEqual(code, 0)
+        self.assertIn("sdm230:tcp://127.0.0.1:1: no connection: Connection refused", err)
+        os.remove(self.trace)
+        # Nobody waits a night for a word that is wrong.
+        code, out, err = run("pwrlog", "record", "-o", self.trace, "--for", "60", "-m",
+                             "tasmota:http://127.0.0.1:%d?password=no" % self.tasmota.port)
+        self.assertNotEqual(code, 0)
+        self.assertIn("it wants a login", err)
+
     def test_sentences(self):
         """What is wrong is said with the way out, without the password."""
         for uri, says in (
