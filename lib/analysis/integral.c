@@ -126,7 +126,7 @@ static int64_t gap_end(const struct ww_integral *w, int64_t t1, size_t record)
 {
 	int64_t from = t1 - w->period, hi;
 
-	if (record == SIZE_MAX || w->semantics != WW_AVERAGE || !w->period || from <= w->t0)
+	if (record == SIZE_MAX || w->semantics == WW_HOLD || !w->period || from <= w->t0)
 		return t1;
 	hi = w->gap[record].hi_ns;
 	return hi <= from ? from : hi - from <= w->period / 2 ? hi : t1;
@@ -138,7 +138,10 @@ static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t end, 
 {
 	const struct ww_counter *k = w->counter;
 	double dt = (double)d, whole = (double)(end - w->t0), c0 = (double)w->c0;
-	double area = dt * (c0 + (double)c1) / 2, mean = fabs(area + w->counter_base * dt) / dt;
+	/* Of values of a moment, the line goes on between the gap's end and the reading. */
+	bool line = w->semantics == WW_INSTANT && end < t1;
+	double c2 = line ? mean_code(w, t1, c1, end, end) : (double)c1;
+	double area = dt * (c0 + c2) / 2, mean = fabs(area + w->counter_base * dt) / dt;
 	double u = hypot(w->counter_u, mean * w->counter_ns / sqrt(6));
 
 	/* A record may spread over several intervals: it is one gap. */
@@ -156,7 +159,7 @@ static void add_gap(struct ww_integral *w, int64_t t1, int64_t c1, int64_t end, 
 	if (k && k->last_ok && k->t0 == w->t0 && k->t1 == t1 && w->c0 >= 0 && c1 >= 0 &&
 	    u < mean * whole / sqrt(12)) {
 		area = (double)k->last * w->counter_area -
-		       ((double)c1 + w->counter_base) * (double)(t1 - end);
+		       ((c2 + (double)c1) / 2 + w->counter_base) * (double)(t1 - end);
 		area = area * (dt / whole) - w->counter_base * dt;
 		ww_sum_add(&w->gap_var, u * u);
 		w->gaps_counted += !again || !w->was_counted;
@@ -192,7 +195,7 @@ static void add_slow(struct ww_integral *w, int64_t t, int64_t c, int64_t lo)
 		int64_t since = a > end ? a : end;
 
 		w->plain_ns += b - since;
-		ww_sum_add(&w->cut, (double)(b - since) * (double)c);
+		ww_sum_add(&w->cut, (double)(b - since) * mean_code(w, t, c, since, b));
 	} else if (!gap) {
 		w->was_gap = false;
 		w->plain_ns += b - a;

@@ -49,6 +49,9 @@ static void account(struct ww_ask *a, struct ww_interval t, const struct ww_mete
 	int64_t from = a->told ? a->told_ns : a->last.hi_ns, n;
 	const char *why = a->told ? "silent" : a->damaged ? "damaged" : "missing";
 
+	/* Slow is not lost: each request was answered. */
+	if (!a->missed && !a->damaged && !a->told)
+		return;
 	if (!a->has_last || ww_since(t.lo_ns, a->last.hi_ns) <= a->expect_ns * 7 / 4)
 		return;
 	n = ww_add_sat(ww_since(ww_iv_mid(t), ww_iv_mid(a->last)), a->expect_ns / 2);
@@ -57,9 +60,46 @@ static void account(struct ww_ask *a, struct ww_interval t, const struct ww_mete
 		out->loss(out->ctx, ww_lost_before(from, t, a->expect_ns), n, why);
 }
 
+/* What an answer tells of the meter's own pace. */
+static void pace(struct ww_ask *a, int64_t took)
+{
+	const int64_t step = 50 * WW_NS_PER_MS;
+
+	if (!a->missed) {
+		a->rtt_ns = took > a->rtt_ns ? took : a->rtt_ns;
+	} else if (took > 2 * a->rtt_ns + step) {
+		/* Perhaps to the request that was given up: waited for longer from now on. */
+		a->rtt_ns = a->reply_ns;
+	}
+	if (a->rtt_ns > WW_ASK_USUAL_NS + a->held_ns) {
+		a->held_ns = (a->rtt_ns - WW_ASK_USUAL_NS + step - 1) / step * step;
+		a->slower = true;
+	}
+	a->slow = took + a->least_ns > a->expect_ns ? a->slow + 1 : 0;
+	if (a->slow < MANY)
+		return;
+	a->slow = 0;
+	a->expect_ns = (took + a->least_ns + step - 1) / step * step;
+	a->slower = true;
+}
+
+/* A meter that is quick has lost what does not come soon. */
+static int64_t patience(const struct ww_ask *a)
+{
+	int64_t p = 4 * a->rtt_ns + WW_ASK_USUAL_NS;
+
+	if (!a->known || a->missed)
+		return a->reply_ns;
+	if (p < a->period_ns)
+		p = a->period_ns;
+	return p < a->reply_ns ? p : a->reply_ns;
+}
+
 void ww_ask_good(struct ww_ask *a, struct ww_interval t, const struct ww_meter_out *out)
 {
 	account(a, t, out);
+	if (a->phase == WW_ASK_WAIT)
+		pace(a, ww_since(t.hi_ns, a->sent_ns));
 	a->known = a->has_last = true;
 	a->last = t;
 	a->missed = 0;
@@ -122,7 +162,8 @@ enum ww_ask_todo ww_ask_tick(struct ww_ask *a, int64_t now_ns, const struct ww_m
 		a->next_ns = now_ns + a->period_ns;
 	a->phase = WW_ASK_WAIT;
 	a->heard_before = a->heard;
-	a->deadline_ns = now_ns + a->reply_ns;
+	a->sent_ns = now_ns;
+	a->deadline_ns = now_ns + patience(a);
 	a->limit_ns = a->deadline_ns + DRAIN_NS;
 	return WW_ASK_SEND;
 }

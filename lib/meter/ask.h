@@ -28,7 +28,11 @@ struct ww_ask {
 
 	enum ww_ask_phase phase;
 	int64_t deadline_ns, limit_ns, next_ns, begun_ns;
-	bool known; /* has answered */
+	int64_t sent_ns, rtt_ns; /* last request; longest time to an answer */
+	int64_t held_ns;	 /* by how much that is part of the delay */
+	unsigned slow;		 /* answers in a row that took longer than the period */
+	bool slower;		 /* expect_ns or held_ns has grown: to be told */
+	bool known;		 /* has answered */
 	uint64_t heard, heard_before, bad;
 	unsigned missed;
 
@@ -36,6 +40,9 @@ struct ww_ask {
 	struct ww_interval last;
 	int64_t told_ns, told; /* silence already told: up to when, how many */
 };
+
+/* Of an answer that took so long: more than this is part of the delay. */
+#define WW_ASK_USUAL_NS (100 * WW_NS_PER_MS)
 
 void ww_ask_start(struct ww_ask *a, int64_t now_ns);
 /* n bytes came. */

@@ -30,7 +30,7 @@ void ww_scpi_say(struct ww_scpi *s, const char *text, int64_t now_ns,
 	if (query) {
 		s->waiting = true;
 		s->asked_ns = now_ns;
-		s->limit_ns = ww_add_sat(now_ns, s->patience_ns);
+		s->limit_ns = s->most_ns = ww_add_sat(now_ns, s->patience_ns);
 		s->heard = 0;
 		s->n = 0;
 		s->over = false;
@@ -51,6 +51,7 @@ enum ww_scpi_event ww_scpi_tick(struct ww_scpi *s, int64_t now_ns)
 	s->n = 0;
 	/* A late answer must not be taken for that to the next query. */
 	s->lapsed_ns = s->quiet_ns = ww_add_sat(now_ns, s->patience_ns);
+	s->most_ns = ww_add_sat(s->quiet_ns, s->patience_ns);
 	return WW_SCPI_SILENT;
 }
 
@@ -136,12 +137,10 @@ enum ww_scpi_event ww_scpi_feed(struct ww_scpi *s, struct ww_interval t, const u
 
 	s->heard += n;
 	if (n && !s->waiting) {
-		int64_t most = ww_add_sat(s->asked_ns, 3 * s->patience_ns);
-
 		/* Its end is the end of what was given up; but it may never end. */
 		if (t.hi_ns < s->lapsed_ns || s->quiet_ns > t.lo_ns)
 			s->quiet_ns = ww_add_sat(t.hi_ns, QUIET_NS);
-		s->quiet_ns = s->quiet_ns < most ? s->quiet_ns : most;
+		s->quiet_ns = s->quiet_ns < s->most_ns ? s->quiet_ns : s->most_ns;
 		s->lapsed_ns = WW_TIME_MIN;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -26,6 +26,7 @@ struct ww_scpi {
 	int64_t asked_ns, limit_ns;
 	int64_t lapsed_ns;	   /* until when an answer that was given up may still come */
 	int64_t quiet_ns;	   /* nothing is asked before this */
+	int64_t most_ns;	   /* nor is silence waited for longer than this */
 	int64_t rtt_ns;		   /* longest time that an answer took */
 	char sent[WW_SCPI_SENT];   /* the query */
 	char before[WW_SCPI_SENT]; /* a command whose echo may come; "" none */

@@ -176,6 +176,9 @@ static void answer(struct tc66 *z, const uint8_t *p, const struct ww_meter_out *
 		identity(p, out);
 	z->step = VALUES;
 	ww_ask_good(&z->ask, z->t, out);
+	if (z->ask.slower)
+		out->identity(out->ctx, NULL, NULL, NULL);
+	z->ask.slower = false;
 	range(z, p, out);
 	registers(z, p, out);
 	if (!repeated(z, p, out))
@@ -258,6 +261,7 @@ static void tc_shape(const void *state, struct ww_meter_shape *s)
 
 	s->channels = z->all ? ALL : USUAL;
 	s->period_ns = z->ask.expect_ns;
+	s->delay_max_ns += z->ask.held_ns;
 }
 
 static void tc_start(void *state, int64_t now_ns, const struct ww_meter_out *out)

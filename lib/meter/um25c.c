@@ -204,6 +204,9 @@ static void answer(struct um *u, const uint8_t *p, const struct ww_meter_out *ou
 	if (!u->ask.known)
 		out->identity(out->ctx, model[k].name, NULL, NULL);
 	ww_ask_good(&u->ask, u->t, out);
+	if (u->ask.slower)
+		out->identity(out->ctx, NULL, NULL, NULL);
+	u->ask.slower = false;
 	range(u, p, k, out);
 	registers(u, p, out);
 	if (!repeated(u, p, out))
@@ -323,6 +326,7 @@ static void um_shape(const void *state, struct ww_meter_shape *s)
 
 	s->channels = u->all ? ALL : USUAL;
 	s->period_ns = u->ask.expect_ns;
+	s->delay_max_ns += u->ask.held_ns;
 }
 
 static void um_start(void *state, int64_t now_ns, const struct ww_meter_out *out)

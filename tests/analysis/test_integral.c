@@ -236,6 +236,25 @@ static void test_reading_after_gap(void **state)
 	}
 }
 
+/* Of values of a moment likewise, and the trapezoid stays what it is. */
+static void test_moment_after_gap(void **state)
+{
+	static const double t[] = {0, 1, 5, 6};
+	static const int64_t p[] = {20, 20, 60, 60};
+	struct ww_interval g = {S, 4 * S};
+	struct ww_integral w;
+
+	(void)state;
+	ww_integral_init(&w, WW_INSTANT);
+	w.limit = 5 * S / 2;
+	w.period = S;
+	w.gap = &g;
+	w.gaps_recorded = 1;
+	add(&w, t, p, 4, 4);
+	assert_int_equal(w.gap_ns, 3 * S);
+	assert_true(fabs(ww_integral_area(&w) / 1e9 - (20 + 160 + 60)) < 1e-6);
+}
+
 /* Two gaps with a lone reading between them are two. */
 static void test_many_gaps(void **state)
 {
@@ -384,6 +403,7 @@ int main(void)
 					   cmocka_unit_test(test_many_gaps),
 					   cmocka_unit_test(test_gap_by_register),
 					   cmocka_unit_test(test_reading_after_gap),
+					   cmocka_unit_test(test_moment_after_gap),
 					   cmocka_unit_test(test_nothing),
 					   cmocka_unit_test(test_extremes),
 					   cmocka_unit_test(test_counter),

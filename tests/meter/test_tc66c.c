@@ -282,15 +282,45 @@ static void real_pace(void **unused)
 	ml_close(&l);
 }
 
+/*
+ * Answers that take longer than a period: that is its pace, and nothing is lost. One that
+ * never comes costs its own time, once it is known how quick the others are.
+ */
+static void slow_and_lost(void **unused)
+{
+	struct ww_meter_shape shape;
+	long long from, to, ms = 0;
+	const char *p;
+
+	(void)unused;
+	open_fault(NULL, 0, "sluggish");
+	mb_for(&b, 20 * SEC);
+	shape = ww_meter_shape(b.log.m, b.log.state);
+	assert_int_equal(b.log.losses + b.log.fails, 0);
+	assert_true(b.rows > 45 && b.rows < 62);
+	assert_true(shape.period_ns >= 350 * MS && shape.period_ns <= 450 * MS);
+	assert_true(shape.delay_max_ns >= 500 * MS);
+	mb_close(&b);
+	open_fault(NULL, 0, "drop");
+	mb_for(&b, 20 * SEC);
+	for (p = ml_text(&b.log); (p = strstr(p, "loss ")); p += 5)
+		ms += sscanf(p, "loss %lld..%lld ms", &from, &to) == 2 ? to - from : 0;
+	assert_true(b.rows > 60);
+	assert_true(near((double)ms / 200, (double)lost_items(&b.log, NULL), 3));
+	assert_true(near((double)(b.rows + (size_t)lost_items(&b.log, NULL)), 99, 3));
+	mb_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),	cmocka_unit_test(exact_values),
-		cmocka_unit_test(cold),		cmocka_unit_test(growing_load),
-		cmocka_unit_test(wrong_ones),	cmocka_unit_test(never_works),
-		cmocka_unit_test(falls_silent), cmocka_unit_test(damaged),
-		cmocka_unit_test(disturbed),	cmocka_unit_test(stands_still),
-		cmocka_unit_test(bridge),	cmocka_unit_test(real_pace),
+		cmocka_unit_test(golden),	 cmocka_unit_test(exact_values),
+		cmocka_unit_test(cold),		 cmocka_unit_test(growing_load),
+		cmocka_unit_test(wrong_ones),	 cmocka_unit_test(never_works),
+		cmocka_unit_test(falls_silent),	 cmocka_unit_test(damaged),
+		cmocka_unit_test(disturbed),	 cmocka_unit_test(stands_still),
+		cmocka_unit_test(bridge),	 cmocka_unit_test(real_pace),
+		cmocka_unit_test(slow_and_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

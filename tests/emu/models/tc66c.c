@@ -21,7 +21,7 @@ struct tc66 {
 };
 
 static const char faults[] = "lost check other key boot silent dies pause garbage slow pieces "
-			     "junk babble freeze cold";
+			     "junk babble freeze cold sluggish drop";
 
 static const uint8_t key[32] = {0x58, 0x21, 0xfa, 0x56, 0x01, 0xb2, 0xf0, 0x26, 0x87, 0xff, 0x12,
 				0x04, 0x62, 0x2a, 0x4f, 0xb0, 0x86, 0xf4, 0x02, 0x60, 0x81, 0x6f,
@@ -132,13 +132,17 @@ static bool mute(const struct tc66 *t, int64_t now)
 
 static void values(struct tc66 *t, int64_t now, const struct emu_out *out)
 {
-	int64_t at = now + (emu_fault(&t->s, "slow") ? 1500 : 4) * EMU_MS;
+	int64_t at = now + (emu_fault(&t->s, "slow")	   ? 1500
+			    : emu_fault(&t->s, "sluggish") ? 350
+							   : 4) *
+				   EMU_MS;
 	uint8_t clear[ANSWER], p[ANSWER], some[16];
 	struct aes256_ctx aes;
 	uint8_t k[32];
 	size_t n = ANSWER;
 
-	t->asked++;
+	if (++t->asked % 4 == 0 && emu_fault(&t->s, "drop"))
+		return;
 	memcpy(k, key, sizeof(k));
 	k[0] ^= emu_fault(&t->s, "key") ? 1 : 0;
 	fill(t, clear);
