@@ -340,6 +340,8 @@ static void on_lost(void *ctx, uint64_t n, const char *why)
 {
 	struct ppk2 *p = ctx;
 
+	if (!n)
+		ww_meter_tell(p->out, p->t, "bytes slipped: none of the samples is missing");
 	ww_ppk2_clock_skip(&p->clock, n);
 	lose(p, n, why);
 }
