@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 
 const char *tool_name = "wakewatt";
 bool tool_partial, tool_line_open;
@@ -280,4 +282,17 @@ char *tool_command_line(int argc, char **argv)
 	}
 	fclose(f);
 	return text;
+}
+
+int tool_signals(bool stops)
+{
+	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT};
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	for (size_t i = 0; i < (stops ? 6 : 4); i++)
+		sigaddset(&set, which[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }

@@ -32,6 +32,11 @@ int tool_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)))
 /* Prints an error of the library on stderr. @return TOOL_FAILED */
 int tool_fail(const struct ww_error *err);
 /* A sentence on stderr. */
+/*
+ * A descriptor that tells of the signals that end a program, which do nothing else from now
+ * on; stops: of Ctrl-Z and the way back, too. SIGPIPE is ignored.
+ */
+int tool_signals(bool stops);
 void tool_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*
  * getopt_long met something wrong (opterr is 0): says what. ':' in front of the

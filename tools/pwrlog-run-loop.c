@@ -38,19 +38,6 @@ struct runner {
 	struct ww_error err;
 };
 
-static int signals_open(void)
-{
-	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /* A terminal's Ctrl-C went to the command too, unless that leads its own group. */
 static void take_signal(struct runner *x)
 {
@@ -420,7 +407,7 @@ static void drain(struct runner *x)
 static int open_parts(struct runner *x)
 {
 	x->log_fd = STDERR_FILENO;
-	x->sig_fd = signals_open();
+	x->sig_fd = tool_signals(false);
 	if (x->o->log) {
 		x->log_fd = open(x->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 		if (x->log_fd < 0) {

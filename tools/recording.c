@@ -180,19 +180,6 @@ uint32_t recording_add(struct recording *r, const char *uri, const char *name)
 
 /* ------------------------------------------------------------------- the run */
 
-static int signals_open(void)
-{
-	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT};
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /* As Ctrl-Z does it, so that a group that nobody could continue is not stopped. */
 static void stand_still(void)
 {
@@ -361,7 +348,7 @@ static int say_nothing(const struct recording *r, int64_t lasted_ns)
 int recording_run(struct recording *r)
 {
 	struct ww_error err = {0};
-	int sig_fd = signals_open(), rc;
+	int sig_fd = tool_signals(true), rc;
 	int64_t lasted;
 
 	rc = ww_recorder_start(r->rec, &err);

@@ -4,9 +4,7 @@
 
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -68,18 +66,6 @@ static int parse(int argc, char **argv, struct what *w)
 	return TOOL_OK;
 }
 
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /* @return 0 over, 1 a signal came first, negative */
 static int run(struct ww_action *a, int sig_fd, struct ww_error *err)
 {
@@ -126,7 +112,7 @@ int resumetime_act(int argc, char **argv)
 
 	if (rc != TOOL_OK)
 		return rc < 0 ? TOOL_OK : rc;
-	sig_fd = signals_open();
+	sig_fd = tool_signals(false);
 	done = ww_action_new(w.action, &a, &err);
 	if (done == 0)
 		done = run(a, sig_fd, &err);

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -82,19 +80,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 	return 0;
 }
 
-/* The port is left as it was found (its latency timer, the kernel's driver) after Ctrl-C too. */
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /* @return 0 measured, negative: *err says why not */
 static int measure(struct ww_loopback *l, int sig_fd, struct ww_error *err)
 {
@@ -124,7 +109,9 @@ int resumetime_loopback(int argc, char **argv)
 
 	if (rc)
 		return rc < 0 ? TOOL_OK : rc;
-	sig_fd = signals_open();
+	/* The port is left as it was found (its latency timer, the kernel's driver) after Ctrl-C
+	 * too. */
+	sig_fd = tool_signals(false);
 	rc = ww_loopback_new(a.port, &a.opt, &l, &err);
 	if (rc == 0)
 		rc = measure(l, sig_fd, &err);
