@@ -265,7 +265,7 @@ int main(void)
 	};
 
 #ifndef WW_WITH_JANSSON
-	print_message("# built without jansson\n");
+	puts("1..0 # SKIP built without jansson");
 	return 0;
 #endif
 	return cmocka_run_group_tests(tests, NULL, NULL);
