@@ -429,7 +429,7 @@ static size_t decode(const struct hwmon *h, const char *text, size_t n, int64_t 
 		if (ww_sysline_int(&l, &codes[i]))
 			good++;
 		else
-			ww_sysline_text(&l, why, why_n);
+			ww_sysline_why(&l, why, why_n);
 	}
 	return good;
 }

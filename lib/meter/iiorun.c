@@ -238,7 +238,7 @@ static void values(struct ww_iio *s, struct ww_interval t, const char *text, siz
 			codes[i] = code_of(&s->item[i], v);
 			good++;
 		} else {
-			ww_sysline_text(&l, why, sizeof(why));
+			ww_sysline_why(&l, why, sizeof(why));
 		}
 	}
 	if (good) {

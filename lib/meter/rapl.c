@@ -400,7 +400,7 @@ static void rapl_feed(void *state, struct ww_interval t, const uint8_t *p, size_
 		if (ww_sysline_int(&l, &raw[i]) && raw[i] >= 0)
 			good++;
 		else
-			ww_sysline_text(&l, why, sizeof(why));
+			ww_sysline_why(&l, why, sizeof(why));
 	}
 	if (!good) {
 		if (strcmp(why, "EACCES") == 0 || strcmp(why, "EPERM") == 0)

@@ -71,6 +71,13 @@ void ww_sysline_text(const struct ww_sysline *l, char *out, size_t n)
 	ww_plain(out, n, l->value ? l->value : "", l->n);
 }
 
+void ww_sysline_why(const struct ww_sysline *l, char *out, size_t n)
+{
+	ww_sysline_text(l, out, n);
+	if (!*out)
+		ww_plain(out, n, "empty", 5);
+}
+
 void ww_sysline_value(const char *text, size_t n, const char *name, char *out, size_t size)
 {
 	struct ww_sysline l;
@@ -164,6 +171,9 @@ bool ww_sysask_due(struct ww_sysask *a, int64_t now_ns, const struct ww_meter_ou
 		return false;
 	if (a->waiting)
 		lost(a, now_ns, 0, "silent", out);
+	else if (a->why[0] && /* what is asked now may be good */
+		 ww_since(now_ns, a->told ? a->told_ns : a->last_ns) >= patience(a))
+		lost(a, now_ns, 1, "unreadable", out);
 	if (ww_since(now_ns, a->next_ns) >= a->every_ns)
 		a->next_ns = now_ns;
 	a->next_ns = ww_add_sat(a->next_ns, a->every_ns);

@@ -26,6 +26,8 @@ bool ww_sysline_int(const struct ww_sysline *l, int64_t *out);
 bool ww_sysline_num(const struct ww_sysline *l, double *out);
 /* Its value, or of an error its name, as a text that ends; cut at n - 1. */
 void ww_sysline_text(const struct ww_sysline *l, char *out, size_t n);
+/* Of one that is no number: what it says, or that it is empty. */
+void ww_sysline_why(const struct ww_sysline *l, char *out, size_t n);
 /* The value of that name as a text; "" where it could not be read. */
 void ww_sysline_value(const char *text, size_t n, const char *name, char *out, size_t size);
 

@@ -187,6 +187,50 @@ static void above_its_limits(void **unused)
 	sb_close(c.b);
 }
 
+static void renew_nonsense(void *ctx)
+{
+	struct cpu *c = ctx;
+
+	sb_set(c->b, "energy_uj", c->first_uj ? "garbage" : "");
+}
+
+/* Nonsense, or nothing, is no reading and a gap; what comes after it is one at once. */
+static void nonsense(void **unused)
+{
+	(void)unused;
+	for (int garbage = 0; garbage < 2; garbage++) {
+		struct sysbench *b = sb_new();
+		struct cpu c = {b, 20, 0};
+
+		sb_set(b, "name", "package-0");
+		sb_set(b, "energy_uj", "");
+		sb_int(b, "max_energy_range_uj", RANGE);
+		assert_int_equal(sb_open(b, "rapl:intel-rapl:0", 0), 0);
+		b->refresh = renew;
+		b->ctx = &c;
+		sb_start(b);
+		sb_for(b, SEC);
+		assert_int_equal(b->rows, 11);
+		c.first_uj = garbage;
+		b->refresh = renew_nonsense;
+		sb_for(b, SEC);
+		SB_HAS(b, garbage ? "cannot be read: garbage\n" : "cannot be read: empty\n");
+		/* A recording that ends now has its gap. */
+		sb_for(b, 11 * SEC);
+		assert_int_equal(b->log.losses, 2);
+		SB_HAS(b, " unreadable\n");
+		assert_int_equal(b->rows, 11);
+		c.first_uj = 0;
+		b->refresh = renew;
+		sb_for(b, SEC);
+		assert_int_equal(b->rows, 21);
+		assert_int_equal(b->log.losses, 3);
+		assert_true(fabs(sb_value(b, -1, "power") - 20) < 0.3);
+		SB_HAS_NO(b, "counter-reset");
+		sb_close(b);
+	}
+}
+
 /* Long without a reading it may have gone round twice: nobody guesses. */
 static void ambiguous_wraps(void **unused)
 {
@@ -325,6 +369,7 @@ int main(void)
 		cmocka_unit_test(wraps_at_any_rate),
 		cmocka_unit_test(turns_between_readings),
 		cmocka_unit_test(above_its_limits),
+		cmocka_unit_test(nonsense),
 		cmocka_unit_test(ambiguous_wraps),
 		cmocka_unit_test(set_back),
 		cmocka_unit_test(range_unknown),
