@@ -126,6 +126,7 @@ static void take_header(struct gpm *g, int64_t now, const struct ww_meter_out *o
 		return;
 	}
 	g->phase = RUN;
+	g->q.steady = true;
 	/* How long its answers take is known now. */
 	out->identity(out->ctx, NULL, NULL, NULL);
 	g->pace.next_ns = now;

@@ -17,6 +17,14 @@ void ww_scpi_init(struct ww_scpi *s, bool message)
 			      .quiet_ns = WW_TIME_MIN};
 }
 
+static int64_t patience(const struct ww_scpi *s)
+{
+	int64_t most = 2 * s->rtt_ns > s->hold_ns ? 2 * s->rtt_ns : s->hold_ns;
+	int64_t usual = ww_add_sat(most, QUIET_NS);
+
+	return s->steady && !s->missed && usual < s->patience_ns ? usual : s->patience_ns;
+}
+
 void ww_scpi_say(struct ww_scpi *s, const char *text, int64_t now_ns,
 		 const struct ww_meter_out *out)
 {
@@ -30,7 +38,8 @@ void ww_scpi_say(struct ww_scpi *s, const char *text, int64_t now_ns,
 	if (query) {
 		s->waiting = true;
 		s->asked_ns = now_ns;
-		s->limit_ns = s->most_ns = ww_add_sat(now_ns, s->patience_ns);
+		s->waits_ns = patience(s);
+		s->limit_ns = s->most_ns = ww_add_sat(now_ns, s->waits_ns);
 		s->heard = 0;
 		s->n = 0;
 		s->over = false;
@@ -50,8 +59,9 @@ enum ww_scpi_event ww_scpi_tick(struct ww_scpi *s, int64_t now_ns)
 	s->waiting = false;
 	s->n = 0;
 	/* A late answer must not be taken for that to the next query. */
-	s->lapsed_ns = s->quiet_ns = ww_add_sat(now_ns, s->patience_ns);
-	s->most_ns = ww_add_sat(s->quiet_ns, s->patience_ns);
+	s->lapsed_ns = s->quiet_ns = ww_add_sat(now_ns, s->waits_ns);
+	s->most_ns = ww_add_sat(s->quiet_ns, s->waits_ns);
+	s->missed = true;
 	return WW_SCPI_SILENT;
 }
 
@@ -115,7 +125,7 @@ static enum ww_scpi_event complete(struct ww_scpi *s, int64_t now)
 		s->stray++;
 		return WW_SCPI_NONE;
 	}
-	s->waiting = false;
+	s->waiting = s->missed = false;
 	if (now - s->asked_ns > s->rtt_ns)
 		s->rtt_ns = now - s->asked_ns;
 	return WW_SCPI_ANSWER;

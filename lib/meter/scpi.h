@@ -22,6 +22,10 @@ enum ww_scpi_event {
 struct ww_scpi {
 	bool message; /* a feed() is a whole answer */
 	int64_t patience_ns;
+	bool steady;	  /* the same is asked again and again: a quick answer is expected */
+	int64_t hold_ns;  /* for so long the instrument itself may wait */
+	bool missed;	  /* the last one did not come: waited for longer */
+	int64_t waits_ns; /* for the answer to this query */
 	bool waiting;
 	int64_t asked_ns, limit_ns;
 	int64_t lapsed_ns;	   /* until when an answer that was given up may still come */

@@ -301,6 +301,8 @@ static void answer(struct wt *w, int64_t now, const struct ww_meter_out *out)
 		break;
 	case CLEAR:
 		w->phase = RUN;
+		w->q.steady = true;
+		w->q.hold_ns = w->update_ns;
 		w->fresh_ns = now;
 		w->tries = 0;
 		/* How long its answers take is known now. */

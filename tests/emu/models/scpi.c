@@ -349,7 +349,10 @@ static void send_out(struct scpi *m, int64_t now, const struct emu_out *out)
 
 	if (!m->out_n)
 		return;
-	m->queries++;
+	if (++m->queries % 16 == 0 && scpi_has(m, "drop")) {
+		m->out_n = 0;
+		return;
+	}
 	if (scpi_has(m, "garbage")) {
 		for (size_t i = 0; i < m->out_n; i++)
 			m->out[i] = (char)(0x80 | (emu_random(&m->seed) & 0x7f));

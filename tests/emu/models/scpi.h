@@ -11,7 +11,7 @@
 
 #define SCPI_FAULTS                                                                                \
 	"mute silent slow nan inf over ranging hold headers nohead nowait norate refused cut "     \
-	"garbage endless other echo stale"
+	"garbage endless other echo stale drop"
 
 struct scpi_kind {
 	const char *maker, *model, *serial, *firmware;
