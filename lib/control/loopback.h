@@ -60,7 +60,7 @@ struct ww_loopback {
 	uint64_t total, back_total, wrong;
 	char foreign[WW_LB_FOREIGN];
 	size_t n_foreign;
-	uint64_t foreign_total;
+	uint64_t foreign_total, foreign_before; /* the round */
 	struct ww_loopback_result result;
 	/* For later recordings. */
 	int64_t need_min_ns, need_max_ns;
