@@ -340,7 +340,7 @@ static void km_channel(const void *state, size_t i, struct ww_channel_info *out)
 #define VOLTS(n) CH(n, "other", "V", 0.0001, 0.0001)
 
 #if WW_CIPHER
-#define HOW "10 ms, or streaming 1 ms; 1 uV, 1 uA"
+#define HOW "10 ms or 1 ms; 1 uV, 1 uA"
 #else
 #define HOW "10 ms; built without nettle: no streaming"
 #endif

@@ -1,16 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 /* What is plugged in, and which drivers this build has. */
 #include "base/str.h"
+#include "report/format.h"
+
+#define COLUMNS 80
+#define AT	30 /* where what was found is told */
+
+/* Up to the next blank; a `command` is one word: it is copied from here. */
+static size_t word_of(const char *p)
+{
+	bool command = false;
+	size_t n = 0;
+
+	for (; p[n] && (command || p[n] != ' '); n++)
+		command ^= p[n] == '`';
+	return n;
+}
+
+/* From column `at` on, broken between words to lines that begin at `indent`. */
+static void put(struct ww_str *s, const char *text, size_t at, size_t indent)
+{
+	size_t column = at;
+
+	while (*text) {
+		size_t n = word_of(text), wide = ww_characters(text, n);
+
+		if (column > at && column + 1 + wide > COLUMNS) {
+			ww_str_add(s, "\n");
+			ww_put_blanks(s, indent);
+			column = at = indent;
+		} else if (column > at) {
+			ww_str_add(s, " ");
+			column++;
+		}
+		ww_str_addn(s, text, n);
+		column += wide;
+		text += n;
+		text += strspn(text, " ");
+	}
+	ww_str_add(s, "\n");
+}
 
 static void text_found(struct ww_str *s, const struct ww_list *l)
 {
 	const struct ww_found *f;
 
 	for (size_t i = 0; (f = ww_list_at(l, i)); i++) {
-		ww_str_addf(s, "%-28s  %s%s%s\n", *f->uri ? f->uri : "-", f->what,
-			    *f->detail ? ": " : "", f->detail);
-		if (*f->hint)
-			ww_str_addf(s, "%-28s    ! %s\n", "", f->hint);
+		struct ww_str text = {0};
+		size_t wide;
+
+		ww_str_addf(s, "%-28s  ", *f->uri ? f->uri : "-");
+		wide = ww_characters(f->uri, strlen(f->uri)) + 2;
+		ww_str_addf(&text, "%s%s%s", f->what, *f->detail ? ": " : "", f->detail);
+		put(s, text.p ? text.p : "", wide > AT ? wide : AT, AT);
+		s->bad = s->bad || text.bad;
+		ww_str_free(&text);
+		if (*f->hint) {
+			ww_str_add(s, "  ! ");
+			put(s, f->hint, 4, 4);
+		}
 	}
 	if (!ww_list_at(l, 0))
 		ww_str_add(s, "nothing that could be used is plugged in\n");
@@ -28,6 +76,8 @@ static void text_drivers(struct ww_str *s)
 		ww_str_addf(s, "%13s%s\n", "", d.example);
 		unproven |= !d.proven;
 	}
+	ww_str_add(s,
+		   "In a shell, quotes go around a URI with ?, & or blanks: -m 'sim:?watts=25'\n");
 	if (unproven)
 		ww_str_add(s, "? has never met the real device: made and tested after its maker's "
 			      "texts,\n  public captures and models\n");

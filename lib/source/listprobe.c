@@ -100,7 +100,7 @@ static bool may_be(const struct ww_meter_desc *d)
 
 	for (const struct ww_usb_id *u = d->usb; u && u->vid; u++)
 		known &= !u->generic;
-	return stream && !known && !d->left_out;
+	return stream && !known && !d->left_out && !d->reconnect;
 }
 
 static void let_go(struct asked *a)

@@ -58,6 +58,11 @@ class List(unittest.TestCase):
         for f in json.loads(listed("--json"))["found"]:
             self.assertIn(f["what"], text)
 
+    def test_fits_a_terminal(self):
+        for bed in (None, BED, KERNEL):
+            for line in listed(bed=bed).splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
     def test_document(self):
         doc = json.loads(listed("--json", bed=None))
         self.assertEqual(list(doc)[0], "schema")
