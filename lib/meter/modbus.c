@@ -228,7 +228,8 @@ static void send_now(struct ww_modbus *m, int64_t now, const struct ww_meter_out
 			ww_mb_tcp_read(m->sent, ++m->id, m->unit, m->function, m->reg, m->count);
 	else
 		m->sent_n = ww_mb_rtu_read(m->sent, m->unit, m->function, m->reg, m->count);
-	m->limit_ns = ww_add_sat(now, m->patience_ns + (int64_t)(m->sent_n + answer) * m->char_ns);
+	m->limit_ns = ww_add_sat(now, m->patience_ns + (int64_t)m->sent_n * m->char_ns);
+	m->end_ns = ww_add_sat(m->limit_ns, (int64_t)answer * m->char_ns);
 	out->send(out->ctx, m->sent, m->sent_n);
 }
 
@@ -413,6 +414,8 @@ enum ww_mb_event ww_modbus_feed(struct ww_modbus *m, struct ww_interval t, const
 		m->quiet_ns = ww_add_sat(t.hi_ns, silence_ns(m));
 	if (n && !m->waiting && t.hi_ns < m->lapsed_ns)
 		too_late(m);
+	if (n && m->waiting)
+		m->limit_ns = m->end_ns;
 	while (m->waiting && n) {
 		size_t k = n < WW_MB_BUF / 2 ? n : WW_MB_BUF / 2;
 		enum ww_mb_event ev;

@@ -61,11 +61,12 @@ struct ww_modbus {
 
 	uint8_t unit, function;
 	uint16_t reg, count, id;
-	bool wanted, waiting; /* to be sent once the line is quiet; sent */
-	int64_t quiet_ns;     /* the line is quiet from here */
-	int64_t asked_ns;     /* when the question was wanted: quiet or not, it is sent soon */
-	int64_t lapsed_ns;    /* until when an answer that was given up may still come */
-	int64_t sent_ns, limit_ns;
+	bool wanted, waiting;	   /* to be sent once the line is quiet; sent */
+	int64_t quiet_ns;	   /* the line is quiet from here */
+	int64_t asked_ns;	   /* when the question was wanted: quiet or not, it is sent soon */
+	int64_t lapsed_ns;	   /* until when an answer that was given up may still come */
+	int64_t sent_ns, limit_ns; /* for the answer to begin, then to end */
+	int64_t end_ns;
 	int64_t gave_up_ns; /* when the question before was sent, if it was given up */
 	int64_t usual_ns;   /* longest that an answer took, which was surely to its question */
 	bool sure;	    /* that is known */

@@ -382,6 +382,21 @@ void ww_sdm_shape(const void *state, struct ww_meter_shape *s)
 				   (17 * d->mb.char_ns + GAP_NS + 100 * WW_NS_PER_MS);
 }
 
+/* A float of 12345 kWh cannot tell a tenth of a watt-hour: its own step is what it shows. */
+void ww_sdm_channel(const void *state, size_t i, struct ww_channel_info *c)
+{
+	const struct ww_sdm *d = state;
+	float v = fabsf(d->value[i]);
+	double step;
+
+	*c = d->row->desc->channel[i];
+	if (c->semantics != WW_COUNTER || !isfinite(v))
+		return;
+	step = (double)(nextafterf(v, HUGE_VALF) - v) / d->row->channel[i].step * c->scale;
+	if (step > c->resolution)
+		c->resolution = step;
+}
+
 void ww_sdm_start(void *state, int64_t now_ns, const struct ww_meter_out *out)
 {
 	struct ww_sdm *d = state;

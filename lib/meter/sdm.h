@@ -48,6 +48,7 @@ struct ww_sdm {
 int ww_sdm_init(void *state, const struct ww_sdm_row *row, struct ww_uri *options, int64_t every_ns,
 		struct ww_error *err);
 void ww_sdm_shape(const void *state, struct ww_meter_shape *s);
+void ww_sdm_channel(const void *state, size_t i, struct ww_channel_info *c);
 void ww_sdm_start(void *state, int64_t now_ns, const struct ww_meter_out *out);
 void ww_sdm_feed(void *state, struct ww_interval t, const uint8_t *p, size_t n,
 		 const struct ww_meter_out *out);

@@ -57,7 +57,8 @@
 			 .delay_min_ns = 0, .delay_max_ns = WW_NS_PER_S + 100 * WW_NS_PER_MS,      \
 			 .channels = count, .channel = {list(INFO)},                               \
 			 .state_size = sizeof(struct ww_sdm)},                                     \
-		.init = init_##n, .shape = ww_sdm_shape, .start = ww_sdm_start,                    \
+		.init = init_##n, .shape = ww_sdm_shape,                                            \
+		.channel = ww_sdm_channel, .start = ww_sdm_start,                                  \
 		.feed = ww_sdm_feed, .deadline = ww_sdm_deadline, .tick = ww_sdm_tick,             \
 		.stop = ww_sdm_stop, .busy = ww_sdm_busy}
 

@@ -8,10 +8,11 @@
 /* Between the answer to one meter and the question to another: 3.5 characters of 1200 baud. */
 #define SILENCE_NS (40 * WW_NS_PER_MS)
 /*
- * Who was asked in vain for MUTE_NS or more leaves the line to others that do answer: nine
- * times as long, so that a dead one takes a tenth of it.
+ * Who was asked in vain for MUTE_NS or more, MUTE times in a row, leaves the line to others
+ * that do answer: nine times as long, so that a dead one takes a tenth of it.
  */
 #define MUTE_NS	 (50 * WW_NS_PER_MS)
+#define MUTE	 3 /* one that loses an answer now and then is not dead */
 #define REST	 9
 #define REST_MAX (10 * WW_NS_PER_S)
 #define ALIVE_NS (5 * WW_NS_PER_S)
@@ -31,6 +32,7 @@ struct ww_shared {
 	struct {
 		const void *key; /* the same for a sharer that comes again */
 		int64_t until_ns;
+		unsigned missed;
 	} rest[RESTERS];
 	uint64_t tickets;
 	bool dead;
@@ -68,7 +70,8 @@ static void note_answer(struct ww_shared *l, const struct ww_sharer *who)
 	l->rest[i].key = who->key;
 	if (l->heard_ns >= l->since_ns) {
 		l->rest[i].until_ns = WW_TIME_MIN;
-	} else if (held >= MUTE_NS) {
+		l->rest[i].missed = 0;
+	} else if (held >= MUTE_NS && ++l->rest[i].missed >= MUTE) {
 		rest = held < REST_MAX / REST ? held * REST : REST_MAX;
 		l->rest[i].until_ns = now + rest;
 	}
