@@ -244,8 +244,7 @@ static void values(struct wt *w, char *text, int64_t now, const struct ww_meter_
 		ww_meter_tell(out, w->q.t,
 			      "no power in the meter's values: beyond its range, or it changes it");
 	w->empty_told = codes[0] < WW_CODE_MIN;
-	/* It counts back what flows back. */
-	if (codes[0] >= 0)
+	if (codes[0] >= 0) /* it counts back what flows back */
 		ww_pace_register(&w->pace, w->q.t, codes, 3, 0, "uWh", out);
 	ww_pace_give(&w->pace, w->q.t, codes, out);
 }
@@ -442,7 +441,6 @@ static void wt_tick(void *state, int64_t now_ns, const struct ww_meter_out *out)
 		ask(w, now_ns, out);
 }
 
-/* Its keys are the user's again. */
 static void wt_stop(void *state, const struct ww_meter_out *out)
 {
 	struct wt *w = state;
@@ -450,7 +448,7 @@ static void wt_stop(void *state, const struct ww_meter_out *out)
 	if (w->phase != IDLE && w->phase != IDN && w->phase != DEAD) {
 		if (w->integrate)
 			ww_scpi_say(&w->q, ":INTEG:STOP", 0, out);
-		ww_scpi_say(&w->q, ":COMM:REM OFF", 0, out);
+		ww_scpi_say(&w->q, ":COMM:REM OFF", 0, out); /* its keys are free again */
 	}
 	w->phase = IDLE;
 }
