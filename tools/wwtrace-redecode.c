@@ -80,7 +80,8 @@ static int redecode(struct ww_trace *t, const struct args *a, const char *comman
 	rc = ww_writer_close(w, &end);
 	if (n < 0 || rc < 0) {
 		/* Ours, and of no use. */
-		unlink(a->out);
+		if (a->out)
+			unlink(a->out);
 		return tool_fail(n < 0 ? &err : &end);
 	}
 	say_notes(a->out);

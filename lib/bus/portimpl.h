@@ -114,7 +114,7 @@ void ww_port_fd_pump(struct ww_port *p);
 ssize_t ww_port_fd_send(struct ww_port *p, const uint8_t *data, size_t n);
 
 /* The kinds. place is what follows "tty:", "unix:", "tcp:", "ftdi:". */
-int ww_tty_open(struct ww_port *p, const char *path, struct ww_uri *options, int64_t baud,
+int ww_tty_open(struct ww_port *p, const char *asked, struct ww_uri *options, int64_t baud,
 		struct ww_error *err);
 int ww_unix_open(struct ww_port *p, const char *path, struct ww_error *err);
 int ww_tcp_open(struct ww_port *p, const char *hostport, struct ww_error *err);
@@ -128,7 +128,7 @@ int ww_usb_open(struct ww_port *p, const char *place, struct ww_uri *options, st
 int ww_hid_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
 int ww_tmc_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
 int ww_http_open(struct ww_port *p, const char *url, struct ww_uri *options, struct ww_error *err);
-int ww_files_open(struct ww_port *p, const char *folder, struct ww_uri *options,
+int ww_files_open(struct ww_port *p, const char *place, struct ww_uri *options,
 		  struct ww_error *err);
 int ww_iio_open(struct ww_port *p, const char *place, struct ww_uri *options, struct ww_error *err);
 int ww_edges_open(struct ww_port *p, const char *place, struct ww_uri *options,

@@ -11,7 +11,7 @@
  * now, or only ids are known. `id`: of the device, vid 0 where it is not behind USB.
  * -EREMCHG: another device has taken the name.
  */
-int ww_tty_choose(struct ww_port *p, const char *asked, struct ww_uri *options, char *out, size_t n,
+int ww_tty_choose(struct ww_port *p, const char *path, struct ww_uri *options, char *out, size_t n,
 		  struct ww_tty_ident *id, struct ww_error *err);
 /* It is open: the same one is to be opened the next time. A new name is told. */
 void ww_tty_remember(struct ww_port *p, const char *asked, const char *path,

@@ -96,9 +96,9 @@ static int battery_look(void *state, const char *text, size_t n, struct ww_error
 	};
 
 	b->n = 0;
-	for (uint8_t i = 0; i < CHANNELS; i++)
+	for (unsigned i = 0; i < CHANNELS; i++)
 		if (has[i])
-			b->channel[b->n++] = i;
+			b->channel[b->n++] = (uint8_t)i;
 	b->mains = !listed(text, n, "status");
 	if (!listed(text, n, "uevent") || !b->n)
 		return ww_fail(err, -ENODEV,

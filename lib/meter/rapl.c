@@ -69,15 +69,14 @@ static int rapl_init(void *state, struct ww_uri *options, int64_t every_ns, stru
 /* Looks at the counters: several in the time in which one of them can turn at most. */
 static void set_pace(struct rapl *r)
 {
-	int64_t looks = 1;
+	int64_t looks = 1, most = r->every_ns / FASTEST_NS;
 
 	for (size_t i = 0; i < r->n; i++) {
 		double turn_ns = (double)r->zone[i].range_uj / r->most_w * 1e3;
 		double k = ceil((double)r->every_ns * LOOKS / turn_ns);
 
 		if (r->zone[i].range_uj > 0 && k > (double)looks)
-			looks = k < (double)(r->every_ns / FASTEST_NS) ? (int64_t)k
-								       : r->every_ns / FASTEST_NS;
+			looks = k < (double)most ? (int64_t)k : most;
 	}
 	r->ask.every_ns = r->every_ns / looks;
 	r->ask.reads = looks;

@@ -113,7 +113,7 @@ struct ww_driver {
  * Open by URI: driver name looked up among the drivers of lib/source and the
  * meters of lib/meter; a bare path or tty:, unix:, tcp: is a serial source.
  */
-int ww_source_open(const struct ww_source_setup *setup, struct ww_source **out,
+int ww_source_open(const struct ww_source_setup *asked, struct ww_source **out,
 		   struct ww_error *err);
 
 /* The sources of this layer; table.c joins them and the meters into one list. */
