@@ -101,7 +101,7 @@ static void register_figures(const struct ww_stat_channel *c, double u_own,
 			     struct ww_channel_stat *out, struct ww_stat_extra *extra)
 {
 	const struct ww_stat_channel *k = c->counter;
-	double r, joules, part;
+	double r, joules, part, pace;
 
 	if (!k || k->k.begin >= k->k.end)
 		return;
@@ -116,9 +116,14 @@ static void register_figures(const struct ww_stat_channel *c, double u_own,
 	extra->pair_E = c->pair_E;
 	extra->pair_R = c->pair_R;
 	part = u_own * c->pair_ns / (double)(c->w.plain_ns + c->w.gap_ns);
-	/* What the ends of each stretch show may be of another age; of all in the same way. */
-	part = hypot(part,
-		     fabs(c->pair_R) / c->pair_ns * c->w.counter_ns / sqrt(6) * (double)c->pieces);
+	/*
+	 * What the ends of each stretch show may be of another age; of all in the same way. A
+	 * register that stood still may be about to be renewed.
+	 */
+	pace = fmax(fabs(c->pair_R), fabs(c->pair_E)) / c->pair_ns;
+	part = hypot(part, pace * c->w.counter_ns / sqrt(6) * (double)c->pieces);
+	if (!*extra->lost)
+		out->register_J.u = hypot(out->register_J.u, pace * c->w.counter_ns / sqrt(6));
 	out->register_z = ww_register_z(c->pair_E, part, c->pair_R, r, (double)c->pieces);
 }
 

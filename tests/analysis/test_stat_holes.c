@@ -115,6 +115,33 @@ static void test_register_phase(void **state)
 	}
 }
 
+/* A gauge that is renewed each 30 s had no time to count: its register stands still, and is no
+ * liar. */
+static void test_register_stands_still(void **state)
+{
+	struct ww_source_info slow = {.kind = WW_METER,
+				      .name = "meter",
+				      .period_ns = S,
+				      .delay_max_ns = 30 * S};
+	struct chan c[2] = {POWER, ENERGY};
+	struct bench b;
+	struct ww_trace *t;
+	struct ww_stat *s;
+
+	(void)state;
+	c[1].scale = c[1].resolution = 1e-6;
+	bench_open(&b, &slow, c, 2);
+	for (int i = 0; i < 6; i++)
+		bench_row(&b, i, (double[]){15, 20});
+	t = bench_read(&b);
+	s = stat_of(t, 0, 0);
+	assert_true(fabs(ww_stat_at(s, 0)->register_z) <= 2);
+	assert_true(fabs(ww_stat_at(s, 0)->register_J.value) < 1e-9);
+	assert_true(ww_stat_at(s, 0)->register_J.u > 75);
+	ww_stat_free(s);
+	bench_end(&b, t);
+}
+
 /* What flows back is counted by another register: the one beside the power is no liar. */
 static void test_flows_back(void **state)
 {
@@ -396,13 +423,18 @@ static void test_decimals(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_register),	cmocka_unit_test(test_register_phase),
-		cmocka_unit_test(test_flows_back),	cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_told_reset),	cmocka_unit_test(test_spread_in_gaps),
-		cmocka_unit_test(test_half_is_missing), cmocka_unit_test(test_rare_channel),
-		cmocka_unit_test(test_stall),		cmocka_unit_test(test_wide_stamps),
-		cmocka_unit_test(test_decimals)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_register),
+					   cmocka_unit_test(test_register_phase),
+					   cmocka_unit_test(test_register_stands_still),
+					   cmocka_unit_test(test_flows_back),
+					   cmocka_unit_test(test_turns),
+					   cmocka_unit_test(test_told_reset),
+					   cmocka_unit_test(test_spread_in_gaps),
+					   cmocka_unit_test(test_half_is_missing),
+					   cmocka_unit_test(test_rare_channel),
+					   cmocka_unit_test(test_stall),
+					   cmocka_unit_test(test_wide_stamps),
+					   cmocka_unit_test(test_decimals)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
