@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serves a model of a meter: on a pseudo-terminal, a socket, or as a web server.
- *
- *   wwemu MODEL --pty LINK | --tcp [ADDR:]PORT | --unix PATH | --http [ADDR:]PORT
- *         [--volts V] [--amps A] [--pf X] [--hz HZ] [--wh WH] [--amps-per-s A]
- *         [--fault NAME] [--serial TEXT] [--address N] [--seed N] [--echo]
- *   wwemu --list
- *
- * Says "ready" when it can be opened; before that "port N" where it has one (0: any).
- * Orders come on standard input, a line each: unplug, replug, silence on|off, amps A,
- * fault NAME (a fresh meter with that fault, "" for none), truth, quit. Each is
- * answered by "ok" ("truth" by volts, amps, watts and Wh first). --echo tells what the
- * host sends as "got HEX".
- *
- * What the meter says leaves at the pace of its line. What the host does not fetch is
- * dropped, a message at a time, once 64 KiB of it wait.
+ * Serves a model of a meter: on a pseudo-terminal, a socket, or as a web server. What it
+ * takes is in help[] below; tests read "port N" and "ready" from it, and "ok" after each
+ * order.
  */
 #include "wwemu.h"
 
@@ -93,10 +81,49 @@ static int list(void)
 	return 0;
 }
 
+static const char usage_text[] =
+	"usage: wwemu MODEL --pty LINK | --tcp [ADDR:]PORT | --unix PATH | --http [ADDR:]PORT "
+	"[OPTION...]\n"
+	"       wwemu --list\n";
+
+static const char help[] =
+	"\n"
+	"Serves a model of a meter, for trying a driver without the device. Says 'ready' once it\n"
+	"can be opened, and before that 'port N' where it has one.\n"
+	"\n"
+	"  --list              models, and the faults of each\n"
+	"  --pty LINK          a pseudo-terminal, found at this symbolic link\n"
+	"  --tcp [ADDR:]PORT   a socket; 127.0.0.1 without ADDR, any free port for 0\n"
+	"  --unix PATH         a UNIX socket\n"
+	"  --http [ADDR:]PORT  a web server, of the models that are one\n"
+	"  --volts V --amps A --pf X --hz HZ\n"
+	"                      the load: 230 V, 0.1 A, power factor 1, 50 Hz\n"
+	"  --amps-per-s A      so much more each second\n"
+	"  --wh WH             in its register at the beginning\n"
+	"  --fault NAME        what is wrong with it\n"
+	"  --serial TEXT       its serial number\n"
+	"  --address N         on Modbus; 1\n"
+	"  --seed N            of what happens at random\n"
+	"  --echo              tell what the host sends, as 'got HEX'\n"
+	"\n"
+	"Orders come on standard input, a line each, and are answered by 'ok':\n"
+	"  unplug, replug      the port goes away, and comes back\n"
+	"  silence on|off      nothing leaves the meter\n"
+	"  amps A              another load\n"
+	"  fault [NAME]        a fresh meter with this fault, or with none\n"
+	"  truth               tell 'truth VOLTS AMPS WATTS WH'\n"
+	"  quit\n"
+	"\n"
+	"It ends when its standard input does. To have it in the background:\n"
+	"  tail -f /dev/null | wwemu pzem004t --pty /tmp/meter &\n"
+	"  pwrlog record -m pzem004t:/tmp/meter --for 10s\n"
+	"\n"
+	"What the meter says leaves at the pace of its line. What the host does not fetch is\n"
+	"dropped, a message at a time, once 64 KiB of it wait.\n";
+
 static int usage(void)
 {
-	fprintf(stderr, "usage: wwemu MODEL --pty LINK | --tcp [ADDR:]PORT | --unix PATH | "
-			"--http [ADDR:]PORT [options]\n       wwemu --list\n");
+	fputs(usage_text, stderr);
 	return 2;
 }
 
@@ -215,6 +242,10 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--list") == 0)
 		return list();
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		printf("%s%s", usage_text, help);
+		return 0;
+	}
 	rc = options(argc, argv);
 	if (rc)
 		return rc;
