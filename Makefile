@@ -86,7 +86,7 @@ LIBSRC  := $(wildcard lib/*/*.c)
 LIBOBJ  := $(LIBSRC:%.c=$(B)/obj/%.o)
 SO      := $(B)/lib/libwakewatt.so.$(VERSION)
 AR_LIB  := $(B)/lib/libwakewatt.a
-COMMON  := $(patsubst %,$(B)/obj/tools/%.o,common keys live outfile reading recording typed watcher window)
+COMMON  := $(patsubst %,$(B)/obj/tools/%.o,common keys live outfile place reading recording typed watcher window)
 PROGS   := pwrlog resumetime wwtrace
 BINS    := $(PROGS:%=$(B)/bin/%) $(B)/bin/ttybeat
 MAN     := $(wildcard tools/man/*.[1-8])

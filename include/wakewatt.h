@@ -569,6 +569,7 @@ struct ww_recorder_stats {
 	int64_t late_p99_ns; /**< its 99th percentile; -1 if no timer ran */
 	uint64_t queue_peak; /**< most bytes ever queued */
 	uint64_t stored;     /**< bytes of the trace file so far */
+	uint64_t raw;	     /**< bytes as meters sent them, kept with raw, likewise */
 };
 WW_API void ww_recorder_stats(const struct ww_recorder *r, struct ww_recorder_stats *out);
 
@@ -607,6 +608,7 @@ WW_API int ww_list_new(struct ww_list **out, struct ww_error *err);
  * meter they are. Opens them one after another, sets DTR as every opening does, and
  * sends the questions of the drivers: not for a port that wakes or feeds a DUT.
  * @param for_ns  longest time for all; 0: 30 s. Blocks for as long.
+ * @return how many were to be asked, or negative
  */
 WW_API int ww_list_probe(struct ww_list *l, int64_t for_ns, struct ww_error *err);
 /** NULL past the end. */
@@ -677,6 +679,8 @@ struct ww_action;
 
 /** @param text  the form; refused here if it cannot work (no such line, a press too long) */
 WW_API int ww_action_new(const char *text, struct ww_action **out, struct ww_error *err);
+/** What a command says goes to this descriptor, too, which may block the caller; -1: not. */
+WW_API void ww_action_show(struct ww_action *a, int fd);
 /** Begin. @return 0; what comes of it is told by ww_action_dispatch() */
 WW_API int ww_action_start(struct ww_action *a, struct ww_error *err);
 /** Descriptor to poll for reading while it runs. */

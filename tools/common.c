@@ -109,6 +109,13 @@ int tool_fail(const struct ww_error *err)
 	return TOOL_FAILED;
 }
 
+int tool_refused(const struct ww_error *err)
+{
+	int rc = tool_fail(err);
+
+	return err->code == -EINVAL ? TOOL_USAGE : rc;
+}
+
 int tool_bad_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];

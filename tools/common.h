@@ -31,6 +31,8 @@ int tool_main(int argc, char **argv, const char *program, const char *summary,
 int tool_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints an error of the library on stderr. @return TOOL_FAILED */
 int tool_fail(const struct ww_error *err);
+/* The same before anything was done. @return TOOL_USAGE where what was asked cannot be meant */
+int tool_refused(const struct ww_error *err);
 /* A sentence on stderr. */
 /*
  * A descriptor that tells of the signals that end a program, which do nothing else from now

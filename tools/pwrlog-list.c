@@ -40,9 +40,14 @@ int pwrlog_list(int argc, char **argv)
 	if (optind < argc)
 		return tool_usage_error("'%s' is one word too many", argv[optind]);
 	rc = ww_list_new(&list, &err);
-	if (rc == 0 && probe)
+	if (rc == 0 && probe) {
 		rc = ww_list_probe(list, 0, &err);
-	if (rc == 0)
+		if (rc == 0)
+			tool_say(
+				"--probe: there is nothing to ask: no serial port here that may be "
+				"used and whose id leaves open what is behind it");
+	}
+	if (rc >= 0)
 		rc = ww_list_report(list, form, &text, &err);
 	ww_list_free(list);
 	return rc < 0 ? tool_fail(&err) : tool_print(text);

@@ -117,7 +117,7 @@ int pwrlog_record(int argc, char **argv)
 	r.command = tool_command_line(argc, argv);
 	rc = recording_open(&r);
 	for (size_t i = 0; i < s.n && rc == TOOL_OK; i++)
-		rc = recording_add(&r, s.uri[i], NULL) ? TOOL_OK : TOOL_FAILED;
+		rc = recording_add(&r, s.uri[i], NULL, NULL);
 	if (rc == TOOL_OK) {
 		int after;
 

@@ -304,7 +304,7 @@ static int measure(const struct run_options *o, const struct run_plan *p, char *
 	}
 	rc = recording_open(&r);
 	for (size_t i = 0; i < o->meters && rc == TOOL_OK; i++)
-		rc = recording_add(&r, o->uri[i], NULL) ? TOOL_OK : TOOL_FAILED;
+		rc = recording_add(&r, o->uri[i], NULL, NULL);
 	if (rc == TOOL_OK)
 		rc = run_all(&r, o, p, &runs);
 	if (runs > 0 || (r.started && rc == TOOL_OK)) {

@@ -344,7 +344,7 @@ static int measure(int argc, char **argv, struct job *j)
 	r.command = tool_command_line(argc, argv);
 	rc = recording_open(&r);
 	if (rc == TOOL_OK)
-		rc = recording_add(&r, j->meter, NULL) ? TOOL_OK : TOOL_FAILED;
+		rc = recording_add(&r, j->meter, NULL, NULL);
 	if (rc == TOOL_OK)
 		rc = recording_run(&r);
 	watcher_end(&w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "keys.h"
 #include "live.h"
+#include "place.h"
 #include "recording.h"
 #include "typed.h"
 
@@ -161,21 +162,24 @@ static bool is_file(const char *uri)
 	return true;
 }
 
-uint32_t recording_add(struct recording *r, const char *uri, const char *name)
+int recording_add(struct recording *r, const char *uri, const char *name, uint32_t *out)
 {
 	struct ww_error err = {0};
 	int id;
 
 	if (is_file(uri))
-		return 0;
+		return TOOL_USAGE;
+	id = name ? place_port(uri, "-m") : place_meter(uri);
+	if (id != TOOL_OK)
+		return id;
 	id = ww_recorder_add(r->rec, uri, name, &err);
-	if (id < 0) {
-		tool_fail(&err);
-		return 0;
-	}
+	if (id < 0)
+		return tool_refused(&err);
 	if (strncmp(uri, "manual:", 7) == 0 && r->manuals < RECORDING_SOURCES)
 		r->manual[r->manuals++] = (uint32_t)id;
-	return (uint32_t)id;
+	if (out)
+		*out = (uint32_t)id;
+	return TOOL_OK;
 }
 
 /* ------------------------------------------------------------------- the run */
@@ -298,21 +302,52 @@ static int run(struct recording *r, int sig_fd, struct ww_error *err)
 	return rc;
 }
 
-static void say_stats(const struct recording *r)
+static void say_stats(const struct recording *r, const struct ww_recorder_stats *s)
 {
-	struct ww_recorder_stats s;
+	char bytes[96] = "";
+	struct ww_live l;
+	bool serial = false;
 
-	ww_recorder_stats(r->rec, &s);
+	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++)
+		serial = serial || l.kind == WW_SERIAL;
+	if (serial)
+		snprintf(bytes, sizeof(bytes), ", %llu byte%s of serial data",
+			 (unsigned long long)s->bytes, s->bytes == 1 ? "" : "s");
+	if (r->raw)
+		snprintf(bytes + strlen(bytes), sizeof(bytes) - strlen(bytes),
+			 ", %llu raw byte%s of meters", (unsigned long long)s->raw,
+			 s->raw == 1 ? "" : "s");
 	if (r->path[0])
-		tool_say("%s: %llu samples, %llu bytes of serial data, %llu gaps; %.1f kB", r->path,
-			 (unsigned long long)s.samples, (unsigned long long)s.bytes,
-			 (unsigned long long)s.gaps, (double)s.stored / 1e3);
-	if (s.lost)
+		tool_say("%s: %llu sample%s%s, %llu gap%s; %.1f kB", r->path,
+			 (unsigned long long)s->samples, s->samples == 1 ? "" : "s", bytes,
+			 (unsigned long long)s->gaps, s->gaps == 1 ? "" : "s",
+			 (double)s->stored / 1e3);
+	if (s->lost)
 		tool_say("warning: %llu items lost because the queue was full (see the gaps)",
-			 (unsigned long long)s.lost);
-	if (s.late_max_ns >= 0)
+			 (unsigned long long)s->lost);
+	if (s->late_max_ns >= 0)
 		tool_say("lateness of the stamping timer: 99 %% under %.2f ms, at most %.2f ms",
-			 (double)s.late_p99_ns / 1e6, (double)s.late_max_ns / 1e6);
+			 (double)s->late_p99_ns / 1e6, (double)s->late_max_ns / 1e6);
+}
+
+/*
+ * Nothing came, nobody typed anything, no campaign did anything: a trace of it would only
+ * be in the way of the next try. Lines without an edge are facts.
+ */
+static void forget_nothing(struct recording *r, const struct ww_recorder_stats *s)
+{
+	struct ww_live l;
+
+	if (!r->path[0] || r->typed || r->campaign_ran || s->samples || s->bytes || s->raw ||
+	    s->lost)
+		return;
+	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++)
+		if (l.n || l.kind == WW_LINE || l.kind == WW_MANUAL)
+			return;
+	if (unlink(r->path) < 0)
+		return;
+	tool_say("%s: nothing came, so it was removed again", r->path);
+	r->started = false;
 }
 
 /*
@@ -348,6 +383,7 @@ static int say_nothing(const struct recording *r, int64_t lasted_ns)
 int recording_run(struct recording *r)
 {
 	struct ww_error err = {0};
+	struct ww_recorder_stats stats;
 	int sig_fd = tool_signals(true), rc;
 	int64_t lasted;
 
@@ -365,13 +401,17 @@ int recording_run(struct recording *r)
 	typed_say_several(r);
 	rc = run(r, sig_fd, &err);
 	lasted = ww_clock_now_ns() - r->start_ns;
+	r->campaign_ran = r->campaign != NULL;
 	ww_campaign_free(r->campaign);
 	r->campaign = NULL;
 	if (ww_recorder_stop(r->rec, &err) < 0)
 		rc = err.code;
 	close(sig_fd);
-	say_stats(r);
-	return rc < 0 ? tool_fail(&err) : say_nothing(r, lasted);
+	ww_recorder_stats(r->rec, &stats);
+	say_stats(r, &stats);
+	rc = rc < 0 ? tool_fail(&err) : say_nothing(r, lasted);
+	forget_nothing(r, &stats);
+	return rc;
 }
 
 void recording_free(struct recording *r)

@@ -30,6 +30,8 @@ struct recording {
 	int64_t start_ns;
 	bool started;	  /* there is something to report */
 	bool interrupted; /* by a signal or Ctrl-C */
+	bool typed;	  /* somebody typed a mark or a reading */
+	bool campaign_ran;
 };
 
 /* -1 where all is well, else TOOL_USAGE after it has said what does not go together. */
@@ -38,8 +40,11 @@ int recording_check(const struct recording *r);
 bool recording_is_line(const char *uri);
 /* Create the recorder. @return 0 or TOOL_FAILED after it has said why */
 int recording_open(struct recording *r);
-/* Add a source. @return its id, or 0 after it has said why not */
-uint32_t recording_add(struct recording *r, const char *uri, const char *name);
+/*
+ * Add a source, a meter or a line where it has no name. @return TOOL_OK with its id (may be
+ * NULL), or the exit status after it has said why not
+ */
+int recording_add(struct recording *r, const char *uri, const char *name, uint32_t *id);
 /* Start, run until the end, stop, say what was recorded. @return exit status */
 int recording_run(struct recording *r);
 void recording_free(struct recording *r);

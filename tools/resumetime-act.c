@@ -2,6 +2,7 @@
 /* resumetime act: one action by hand, to test the wiring. */
 #include "resumetime.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <poll.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const char help[] =
 	"  'ftdi:?pin=C0&level=low,200ms'    a pin of an FTDI chip\n"
 	"  'tty:/dev/ttyS0?dtr=pulse,200ms'  DTR or RTS of a serial port\n"
 	"  wol:00:11:22:33:44:55             a packet that wakes a network card\n"
-	"  CMD                               a shell command\n"
+	"  CMD                               a shell command; what it says is shown\n"
 	"\n"
 	"  --for DUR             how long a line without a time is held\n"
 	"  --json                as JSON\n"
@@ -108,12 +109,15 @@ int resumetime_act(int argc, char **argv)
 	struct ww_error err = {0};
 	char *text = NULL;
 	int rc = parse(argc, argv, &w), sig_fd, done;
-	bool failed;
+	bool failed, refused;
 
 	if (rc != TOOL_OK)
 		return rc < 0 ? TOOL_OK : rc;
 	sig_fd = tool_signals(false);
 	done = ww_action_new(w.action, &a, &err);
+	refused = done == -EINVAL;
+	if (done == 0)
+		ww_action_show(a, STDERR_FILENO);
 	if (done == 0)
 		done = run(a, sig_fd, &err);
 	if (done == 0)
@@ -127,6 +131,6 @@ int resumetime_act(int argc, char **argv)
 	if (done > 0)
 		tool_say("interrupted: a line is back as it was");
 	if (done < 0)
-		return tool_fail(&err);
+		return refused ? tool_refused(&err) : tool_fail(&err);
 	return rc ? rc : done > 0 || failed ? TOOL_FAILED : TOOL_OK;
 }

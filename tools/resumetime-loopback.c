@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "place.h"
 #include "resumetime.h"
 
 #include <errno.h>
@@ -77,7 +78,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		return tool_usage_error("'%s' is one word too many", argv[optind]);
 	if (!a->port)
 		return tool_usage_error("which port? -p PORT");
-	return 0;
+	return place_port(a->port, NULL);
 }
 
 /* @return 0 measured, negative: *err says why not */
@@ -106,6 +107,7 @@ int resumetime_loopback(int argc, char **argv)
 	struct ww_loopback *l = NULL;
 	char *text = NULL, path[4200];
 	int rc = parse(argc, argv, &a), sig_fd;
+	bool refused;
 
 	if (rc)
 		return rc < 0 ? TOOL_OK : rc;
@@ -113,6 +115,7 @@ int resumetime_loopback(int argc, char **argv)
 	 * too. */
 	sig_fd = tool_signals(false);
 	rc = ww_loopback_new(a.port, &a.opt, &l, &err);
+	refused = rc == -EINVAL;
 	if (rc == 0)
 		rc = measure(l, sig_fd, &err);
 	if (rc == 0)
@@ -129,5 +132,5 @@ int resumetime_loopback(int argc, char **argv)
 	}
 	ww_loopback_free(l);
 	close(sig_fd);
-	return rc < 0 ? TOOL_FAILED : TOOL_OK;
+	return refused ? TOOL_USAGE : rc < 0 ? TOOL_FAILED : TOOL_OK;
 }

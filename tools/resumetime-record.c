@@ -214,19 +214,23 @@ static int parse(int argc, char **argv, struct recording *r, struct what *w)
 	if (!w->campaign.cycles &&
 	    (w->campaign.suspend || w->campaign.wake || w->campaign.reset || w->campaign.off))
 		return tool_usage_error("--suspend, --wake, --reset and --off need --cycles N");
+	if (w->campaign.suspend && strstr(w->campaign.suspend, "{rtc}") &&
+	    (!w->campaign.wake || strncmp(w->campaign.wake, "rtc:", 4) != 0))
+		return tool_usage_error("--suspend has {rtc}, the seconds of the machine's own "
+					"alarm: it needs them, as in --wake rtc:20s");
 	return recording_check(r) < 0 ? TOOL_OK : TOOL_USAGE;
 }
 
 static int sources(struct recording *r, const struct what *w, uint32_t *port)
 {
-	*port = recording_add(r, w->port, "port");
-	if (!*port)
-		return TOOL_FAILED;
-	if (w->console && !recording_add(r, w->console, "console"))
-		return TOOL_FAILED;
-	for (size_t i = 0; i < w->extras; i++)
-		if (!recording_add(r, w->extra[i], NULL))
-			return TOOL_FAILED;
+	int rc = recording_add(r, w->port, "port", port);
+
+	if (rc == TOOL_OK && w->console)
+		rc = recording_add(r, w->console, "console", NULL);
+	for (size_t i = 0; rc == TOOL_OK && i < w->extras; i++)
+		rc = recording_add(r, w->extra[i], NULL, NULL);
+	if (rc != TOOL_OK)
+		return rc;
 	if (w->mode)
 		ww_recorder_meta(r->rec, "beat.mode", w->mode, NULL);
 	/* Where every cycle wakes too early there is never a wake mark to tell it from. */
@@ -293,7 +297,7 @@ int resumetime_record(int argc, char **argv)
 		rc = sources(&r, &w, &port);
 	if (rc == TOOL_OK && w.campaign.cycles &&
 	    ww_campaign_new(r.rec, port, &w.campaign, &r.campaign, &err) < 0)
-		rc = tool_fail(&err);
+		rc = tool_refused(&err);
 	if (rc == TOOL_OK) {
 		rc = recording_run(&r);
 		after = summary(&r);

@@ -50,6 +50,7 @@ static void take_mark(struct recording *r, const char *text)
 
 	if (n == 0)
 		return;
+	r->typed = true;
 	if (ww_recorder_mark(r->rec, &m, &err) < 0)
 		tool_fail(&err);
 	else
@@ -64,6 +65,7 @@ static void take_reading(struct recording *r, size_t k, const struct reading *go
 	struct ww_error err = {0};
 	struct ww_live l;
 
+	r->typed = true;
 	if (ww_recorder_type(r->rec, r->manual[k], got->value, got->label, &err) < 0) {
 		tool_fail(&err);
 		return;

@@ -89,6 +89,16 @@ static int redecode(struct ww_trace *t, const struct args *a, const char *comman
 	return TOOL_OK;
 }
 
+/* Logs of other programs hold no bytes of a meter: they are not taken for traces here. */
+static int open_trace(const char *file, struct ww_trace **t)
+{
+	struct ww_error err = {0};
+
+	if (strcmp(file, "-") == 0)
+		return tool_open_trace(file, t);
+	return ww_trace_open(file, t, &err) < 0 ? tool_fail(&err) : TOOL_OK;
+}
+
 int wwtrace_redecode(int argc, char **argv)
 {
 	char *command = tool_command_line(argc, argv);
@@ -101,7 +111,7 @@ int wwtrace_redecode(int argc, char **argv)
 		file = tool_one_file(argc, argv);
 		rc = !file    ? TOOL_USAGE
 		     : !a.out ? tool_usage_error("say where to: -o OUT.wwt")
-			      : tool_open_trace(file, &t);
+			      : open_trace(file, &t);
 		if (rc == TOOL_OK) {
 			rc = redecode(t, &a, command);
 			ww_trace_close(t);

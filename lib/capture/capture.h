@@ -201,7 +201,7 @@ struct ww_recorder {
 	struct ww_timekeeper keeper;
 	bool started, stopped;
 	struct ww_error fatal; /* why the recording cannot go on */
-	uint64_t samples, bytes, lost, gaps;
+	uint64_t samples, bytes, raw, lost, gaps;
 	int64_t late_max, late_p99; /* of sources that are closed by now */
 	char *warning[WW_RECORDER_WARNINGS];
 	size_t warnings;

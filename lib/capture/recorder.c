@@ -117,13 +117,15 @@ int ww_recorder_add(struct ww_recorder *r, const char *uri, const char *name, st
 static void warn_pace(struct ww_recorder *r, const struct ww_track *t)
 {
 	int64_t period = t->desc ? t->desc->info.period_ns : 0;
+	int64_t fastest = t->desc ? ww_source_fastest(t->desc->info.driver) : 0;
 	char text[256];
 
-	if (r->opt.every_ns <= 0 || period <= r->opt.every_ns)
+	if (r->opt.every_ns <= 0 || (period <= r->opt.every_ns && fastest <= r->opt.every_ns))
 		return;
 	snprintf(text, sizeof(text),
-		 "%.64s: asked for a reading every %.6g s, but the meter gives one every %.6g s",
-		 t->label, (double)r->opt.every_ns / 1e9, (double)period / 1e9);
+		 "%.64s: asked for a reading every %.6g s, but the meter %s every %.6g s%s",
+		 t->label, (double)r->opt.every_ns / 1e9, period ? "gives one" : "is asked",
+		 (double)(period > fastest ? period : fastest) / 1e9, period ? "" : " at most");
 	ww_recorder_warn(r, text);
 }
 

@@ -58,6 +58,7 @@ void ww_track_raw(void *ctx, struct ww_interval when, const uint8_t *data, size_
 
 	if (!wanted(t) || n == 0 || !side_open(t, &t->raw, "raw", "bytes as the meter sent them"))
 		return;
+	t->rec->raw += n;
 	ww_track_bytes(t, t->raw.index, &t->raw.lost, in_order(&t->raw, when), data, n);
 }
 

@@ -78,13 +78,15 @@ void ww_recorder_lateness(const struct ww_recorder *r, int64_t *max_ns, int64_t 
 /* After the end: what the trace holds, which a full disk may have made less. */
 static void count_stored(const struct ww_recorder *r, struct ww_recorder_stats *out)
 {
-	out->samples = out->bytes = 0;
+	out->samples = out->bytes = out->raw = 0;
 	out->gaps = r->store.stored.gaps;
 	for (size_t i = 0; i < r->tracks; i++) {
 		const struct ww_track *t = r->track[i];
 		bool serial = t->desc && t->desc->info.kind == WW_SERIAL;
 
 		*(serial ? &out->bytes : &out->samples) += r->store.stored.n[t->index];
+		if (t->raw.index != WW_SOURCE_NONE)
+			out->raw += r->store.stored.n[t->raw.index];
 	}
 }
 
@@ -94,6 +96,7 @@ void ww_recorder_stats(const struct ww_recorder *r, struct ww_recorder_stats *ou
 
 	*out = (struct ww_recorder_stats){.samples = r->samples,
 					  .bytes = r->bytes,
+					  .raw = r->raw,
 					  .lost = r->lost,
 					  .gaps = r->gaps,
 					  .queue_peak = r->store.ring.peak};

@@ -26,6 +26,7 @@ struct ww_action {
 	struct ww_timer *late;
 	struct ww_child child;
 	struct ww_worker leash; /* of a command */
+	int show_fd;
 	int64_t start_ns;
 	struct ww_drive drive; /* as it is plugged in */
 	struct ww_interval when, length;
@@ -173,6 +174,7 @@ static int start_command(struct ww_action *a, struct ww_error *err)
 {
 	int rc = ww_child_start(&a->child, a->loop, a->act.text, a->setup.setting, on_end, a, err);
 
+	a->child.show_fd = a->show_fd;
 	if (rc == 0)
 		ww_leash_hold(&a->leash, a->child.pid);
 	return rc;
@@ -288,6 +290,11 @@ int ww_action_start(struct ww_action *a, struct ww_error *err)
 	if (rc < 0)
 		a->running = false;
 	return rc < 0 ? rc : 0;
+}
+
+void ww_action_show(struct ww_action *a, int fd)
+{
+	a->show_fd = fd > 0 ? fd : 0;
 }
 
 int ww_action_fd(const struct ww_action *a)

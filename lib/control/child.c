@@ -45,6 +45,18 @@ static void hear(struct ww_child *c, const char *p, size_t n)
 	}
 }
 
+/* Nobody who reads it: nothing is shown, and the command goes on. */
+static void show(const struct ww_child *c, const char *p, size_t n)
+{
+	ssize_t k;
+
+	for (; c->show_fd > 0 && n; p += k, n -= (size_t)k) {
+		k = write(c->show_fd, p, n);
+		if (k <= 0)
+			return;
+	}
+}
+
 static void on_output(void *ctx, uint32_t events)
 {
 	struct ww_child *c = ctx;
@@ -52,8 +64,10 @@ static void on_output(void *ctx, uint32_t events)
 	ssize_t n;
 
 	(void)events;
-	while ((n = read(c->out_fd, buf, sizeof(buf))) > 0)
+	while ((n = read(c->out_fd, buf, sizeof(buf))) > 0) {
 		hear(c, buf, (size_t)n);
+		show(c, buf, (size_t)n);
+	}
 	if (n == 0) {
 		ww_watch_free(c->out_watch);
 		c->out_watch = NULL;

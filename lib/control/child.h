@@ -13,7 +13,8 @@ struct ww_child {
 	struct ww_loop *loop;
 	pid_t pid; /* 0: none runs */
 	int pid_fd;
-	int out_fd; /* its stdout and stderr */
+	int out_fd;  /* its stdout and stderr */
+	int show_fd; /* goes there, too; 0: nowhere */
 	struct ww_watch *end_watch, *out_watch;
 	void (*ended)(void *ctx);
 	void *ctx;

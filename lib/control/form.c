@@ -272,6 +272,19 @@ static const struct form *form_of(const char *text)
 	return NULL;
 }
 
+/* "gpoi:...": no command is called so; it would only be told when it is needed. */
+static int no_scheme(const char *text, struct ww_error *err)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	if (n == 0 || text[n] != ':')
+		return 0;
+	return ww_fail(err, -EINVAL,
+		       "%s: there is no action '%.*s:' (known: gpio:, tty:, ftdi:, rtc:, wol:); a "
+		       "command that is called so takes 'exec ' before it",
+		       text, (int)n, text);
+}
+
 int ww_act_parse(const char *text, struct ww_act *out, struct ww_error *err)
 {
 	const struct form *f = form_of(text);
@@ -280,6 +293,8 @@ int ww_act_parse(const char *text, struct ww_act *out, struct ww_error *err)
 	*out = (struct ww_act){.kind = f ? f->kind : WW_ACT_COMMAND, .vid = -1, .pid = -1};
 	if (text[strspn(text, " \t\n")] == '\0')
 		return ww_fail(err, -EINVAL, "an empty action does nothing");
+	if (!f && no_scheme(text, err) < 0)
+		return -EINVAL;
 	out->text = strdup(text);
 	if (!out->text)
 		return ww_fail_nomem(err);

@@ -69,10 +69,13 @@ static int64_t code_of(float f, double scale)
 	return (int64_t)(c < 0 ? c - 0.5 : c + 0.5);
 }
 
-/* No float that an AC meter could mean: other meters' integers look like this. */
+/*
+ * No float that an AC meter could mean: other meters' integers look like this. A register of
+ * energy that has only begun to count holds very little.
+ */
 static bool odd(float f)
 {
-	return isfinite(f) && f != 0 && (fabsf(f) < 1e-6f || fabsf(f) > 1e9f);
+	return isfinite(f) && f != 0 && (fabsf(f) < 1e-12f || fabsf(f) > 1e9f);
 }
 
 static bool is_volts(float v)
@@ -360,8 +363,8 @@ int ww_sdm_init(void *state, const struct ww_sdm_row *row, struct ww_uri *option
 		return -EINVAL;
 	if (every > 86400 * WW_NS_PER_S)
 		return ww_fail(err, -EINVAL, "%s: the longest interval is a day", options->driver);
-	if (every < 200 * WW_NS_PER_MS)
-		every = 200 * WW_NS_PER_MS;
+	if (every < WW_SDM_FASTEST_NS)
+		every = WW_SDM_FASTEST_NS;
 	d->unit = (uint8_t)addr;
 	ww_pace_init(&d->pace, row->channels, every, every < REFRESH_NS ? REFRESH_NS : 0);
 	d->pace.live = true;

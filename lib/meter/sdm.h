@@ -6,6 +6,9 @@
 #include "meter/modbus.h"
 #include "meter/pace.h"
 
+/* Its registers are renewed no more often. */
+#define WW_SDM_FASTEST_NS (200 * WW_NS_PER_MS)
+
 struct ww_sdm_channel {
 	uint16_t reg;
 	double step; /* of a code, in the meter's unit: 1e-4 kWh are 0.1 Wh */

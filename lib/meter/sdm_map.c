@@ -53,6 +53,7 @@
 	const struct ww_meter_ops ww_meter_##n = {                                                 \
 		.desc = {.name = #n, .summary = text, .example = #n ":/dev/ttyUSB0",               \
 			 .baud = speed, .period_ns = WW_NS_PER_S, .window_ns = WW_NS_PER_S,        \
+			 .fastest_ns = WW_SDM_FASTEST_NS,                                          \
 			 /* Renewed each 0.2 to 1 s; 30 to 60 ms to answer. */                     \
 			 .delay_min_ns = 0, .delay_max_ns = WW_NS_PER_S + 100 * WW_NS_PER_MS,      \
 			 .channels = count, .channel = {list(INFO)},                               \

@@ -268,10 +268,11 @@ static bool choose(struct shelly *m, struct ww_interval t, const struct ww_js *a
 		return false;
 	}
 	if (m->id >= 0 ? found != m->id : n > 1) {
-		ww_plug_fail(&m->plug, out, -EINVAL,
-			     "it measures %u things (%.*s)%s: add ?id= with one of %s", n,
-			     (int)strcspn(kinds[m->kind].part, ":"), kinds[m->kind].part,
-			     m->id >= 0 ? ", but not that one" : "", list);
+		ww_plug_fail(&m->plug, out, -EINVAL, "it measures %u thing%s (%.*s)%s: %s%s", n,
+			     n == 1 ? "" : "s", (int)strcspn(kinds[m->kind].part, ":"),
+			     kinds[m->kind].part, m->id >= 0 ? ", but not that one" : "",
+			     n == 1 ? "leave ?id= out, or write ?id=" : "add ?id= with one of ",
+			     list);
 		return false;
 	}
 	m->id = found;

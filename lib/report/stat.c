@@ -69,15 +69,26 @@ static void fill_row(struct ww_str *cell, const struct ww_channel_stat *c,
 	}
 }
 
-static void fill_energy(struct ww_str *cell, const struct ww_channel_stat *c)
+/* What a register counted beside its reset, or beside turns that nobody saw, is not all. */
+static void put_counted(struct ww_str *s, struct ww_quantity q, const char *unit,
+			const struct ww_stat_extra *extra)
+{
+	bool part = *extra->lost && isnan(q.u) && !isnan(q.value);
+
+	ww_str_add(s, part ? "\xe2\x89\xa5 " : "");
+	ww_put_quantity(s, q, unit, part && q.value == 0 ? 0 : ww_plain_decimals(q.value));
+}
+
+static void fill_energy(struct ww_str *cell, const struct ww_channel_stat *c,
+			const struct ww_stat_extra *extra)
 {
 	struct ww_quantity wh = {c->energy_J.value / 3600, c->energy_J.u / 3600};
 	struct ww_quantity own = {c->register_J.value / 3600, c->register_J.u / 3600};
 
 	ww_str_add(&cell[NAME], c->name);
-	ww_put_quantity(&cell[JOULES], c->energy_J, "J", ww_plain_decimals(c->energy_J.value));
-	ww_put_quantity(&cell[WATT_HOURS], wh, "Wh", ww_plain_decimals(wh.value));
-	ww_put_quantity(&cell[REGISTER], own, "Wh", ww_plain_decimals(own.value));
+	put_counted(&cell[JOULES], c->energy_J, "J", extra);
+	put_counted(&cell[WATT_HOURS], wh, "Wh", extra);
+	put_counted(&cell[REGISTER], own, "Wh", extra);
 	if (!isnan(c->register_z))
 		ww_str_fixed(&cell[Z], c->register_z, 1);
 }
@@ -98,7 +109,7 @@ static void add_table(struct ww_str *s, const struct ww_stat *st, bool energy)
 			continue;
 		row = ww_grid_row(&g);
 		if (row && energy)
-			fill_energy(row, &st->channel[i]);
+			fill_energy(row, &st->channel[i], &st->extra[i]);
 		else if (row)
 			fill_row(row, &st->channel[i], &st->extra[i]);
 	}

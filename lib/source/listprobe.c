@@ -220,5 +220,5 @@ int ww_list_probe(struct ww_list *l, int64_t for_ns, struct ww_error *err)
 	}
 	free(a);
 	ww_loop_free(loop);
-	return rc;
+	return rc < 0 ? rc : (int)n;
 }

@@ -23,8 +23,8 @@ static uint32_t mask_of(const struct ww_meter_desc *d)
 
 static int wrong(const struct ww_meter_desc *d, const struct ww_uri *uri, struct ww_error *err)
 {
-	return ww_fail(err, -EINVAL, "%s:%s: %s. Example: %s", uri->driver, uri->place,
-		       *uri->place ? "this meter is not reached that way" : "where is the meter?",
+	return ww_fail(err, -EINVAL, "%s:%s: %s Example: %s", uri->driver, uri->place,
+		       *uri->place ? "this meter is not reached that way." : "where is the meter?",
 		       d->example);
 }
 

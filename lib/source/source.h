@@ -116,6 +116,9 @@ struct ww_driver {
 int ww_source_open(const struct ww_source_setup *asked, struct ww_source **out,
 		   struct ww_error *err);
 
+/* A meter of this name is asked no more often than this; 0: as often as wanted. */
+int64_t ww_source_fastest(const char *driver);
+
 /* The sources of this layer; table.c joins them and the meters into one list. */
 extern const struct ww_driver ww_source_serial_tty, ww_source_serial_unix, ww_source_serial_tcp,
 	ww_source_serial_ftdi, ww_source_gpio, ww_source_modem, ww_source_ftdipin, ww_source_sim,

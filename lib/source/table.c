@@ -49,6 +49,13 @@ int ww_driver_at(size_t i, struct ww_driver_info *out)
 	return 1;
 }
 
+int64_t ww_source_fastest(const char *driver)
+{
+	const struct ww_meter_ops *m = ww_meter_find(driver);
+
+	return m ? m->desc.fastest_ns : 0;
+}
+
 static int unknown(const struct ww_uri *uri, struct ww_error *err)
 {
 	struct ww_str known = {0};

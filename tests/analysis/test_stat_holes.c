@@ -59,6 +59,7 @@ static void test_register(void **state)
 		struct ww_trace *t;
 		struct ww_stat *s;
 		const struct ww_channel_stat *m, *e;
+		char *text;
 
 		power_and_register(&b, 1801, 40, row[k].factor, row[k].reset_at);
 		t = bench_read(&b);
@@ -80,6 +81,10 @@ static void test_register(void **state)
 		assert_true(isnan(e->mean.value) && *e->why);
 		assert_int_equal(says(s, "was reset"), row[k].reset_at >= 0);
 		assert_int_equal(says(s, "DISAGREES"), !row[k].agrees);
+		/* And no figure that looks exact. */
+		assert_int_equal(ww_stat_report(s, WW_REPORT_TEXT, &text, NULL), 0);
+		assert_int_equal(strstr(text, "\xe2\x89\xa5 ") != NULL, row[k].reset_at >= 0);
+		ww_free(text);
 		ww_stat_free(s);
 		bench_end(&b, t);
 	}

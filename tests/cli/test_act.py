@@ -32,15 +32,18 @@ class Act(Case):
                                  (2, "", f"resumetime act: {says}\n{HELP}"))
 
     def test_refused_before_anything_is_done(self):
-        for action, says in (
-                ("gpio:gpiochip0/17=low,4s", "add ',hold' if that is meant"),
-                ("gpio:nosuchchip/17=low,20ms", "no such GPIO chip"),
-                ("tty:/dev/nosuchtty?dtr=pulse,20ms", "no such serial port"),
-                ("ftdi:?serial=NOSUCH&dtr=pulse,20ms", "no FTDI chip with serial NOSUCH"),
-                ("wol:00:11", "address of the DUT's network card")):
+        for action, status, says in (
+                ("gpio:gpiochip0/17=low,4s", 2, "add ',hold' if that is meant"),
+                ("gpio:", 2, "expected gpio:CHIP/LINE=LEVEL,TIME"),
+                ("gpoi:gpiochip0/17=low,20ms", 2,
+                 "there is no action 'gpoi:' (known: gpio:, tty:, ftdi:, rtc:, wol:)"),
+                ("gpio:nosuchchip/17=low,20ms", 1, "no such GPIO chip"),
+                ("tty:/dev/nosuchtty?dtr=pulse,20ms", 1, "no such serial port"),
+                ("ftdi:?serial=NOSUCH&dtr=pulse,20ms", 1, "no FTDI chip with serial NOSUCH"),
+                ("wol:00:11", 2, "address of the DUT's network card")):
             with self.subTest(action=action):
                 code, out, err = run("resumetime", "act", action)
-                self.assertEqual((code, out), (1, ""))
+                self.assertEqual((code, out), (status, ""))
                 self.assertTrue(says in err or "built without" in err, err)
                 self.assertNotIn("\n", err.rstrip("\n"))
 
@@ -54,6 +57,10 @@ class Act(Case):
         self.assertLessEqual(hi, time.clock_gettime_ns(time.CLOCK_BOOTTIME))
         self.assertGreaterEqual(hi - lo, 50e6)
         self.assertRegex(d["start"], r"^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$")
+        # What it says is shown, beside the report.
+        code, out, err = run("resumetime", "act", "--json", "echo one; echo two >&2; echo three")
+        self.assertEqual((code, err), (0, "one\ntwo\nthree\n"))
+        self.assertTrue(out.startswith("{"), out)
         # Its failure is ours, and its last words are told.
         code, out, _ = run("resumetime", "act", "echo no way; exit 4")
         self.assertEqual(code, 1)

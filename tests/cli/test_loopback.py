@@ -38,6 +38,13 @@ class Wire:
 
 
 class Loopback(Case):
+    def test_no_serial_port(self):
+        for uri, name in (("sim:?watts=3", "sim"), ("sdm120:/dev/x", "sdm120")):
+            code, out, err = run("resumetime", "loopback", "-p", uri)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(f"{uri}: {name} is no serial port: name one, such as /dev/ttyUSB0\n",
+                          err)
+
     def test_wire(self):
         code, out, err = run("resumetime", "loopback", "-p", Wire().name, "--bytes", "40")
         self.assertEqual(code, 0, err)

@@ -180,6 +180,10 @@ class Everything(Bench):
         assert p.returncode == 0, cls.err
         cls.got = samples(cls.path)
 
+    def test_summary_counts_raw_bytes_apart(self):
+        self.assertRegex(self.err, r": \d{5,} samples, \d{2,} bytes of serial data, \d{4,} raw "
+                                   r"bytes of meters, \d+ gaps?; ")
+
     def test_values(self):
         for i, (model, _, _, volts, amps) in enumerate(self.meters):
             with self.subTest(model):
@@ -237,6 +241,23 @@ class Everything(Bench):
         code, _, err = run("wwtrace", "redecode", plain, "-o", out)
         self.assertEqual(code, 1)
         self.assertIn("meter cannot be decoded again: this version has no driver 'sim'", err)
+
+
+class Fresh(unittest.TestCase):
+    def test_register_that_begins(self):
+        """A meter asked while its registers of energy hold next to nothing; and too often."""
+        with tempfile.TemporaryDirectory() as folder:
+            e = Emulator("sdm230", "--pty", os.path.join(folder, "sdm"), "--volts", "230",
+                         "--amps", "0.1")
+            self.addCleanup(e.close)
+            code, _, err = run("pwrlog", "record", "-m", "sdm230:%s?baud=9600" % e.place, "--raw",
+                               "--every", "10ms", "--for", "900ms", "-o",
+                               os.path.join(folder, "t.wwt"))
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("floating", err)
+        self.assertIn("warning: meter: asked for a reading every 0.01 s, but the meter is asked "
+                      "every 0.2 s at most\n", err)
+        self.assertRegex(err, r": \d+ samples?, \d{2,} raw bytes of meters, 0 gaps; ")
 
 
 class Killed(Bench):

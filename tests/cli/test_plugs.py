@@ -163,7 +163,8 @@ class Plugs(unittest.TestCase):
         code, out, err = run("pwrlog", *args)
         self.assertNotEqual(code, 0)
         self.assertIn("sdm230:tcp://127.0.0.1:1: no connection: Connection refused", err)
-        os.remove(self.trace)
+        self.assertIn("nothing came, so it was removed again", err)
+        self.assertFalse(os.path.exists(self.trace))
         # Nobody waits a night for a word that is wrong.
         code, out, err = run("pwrlog", "record", "-o", self.trace, "--for", "60", "-m",
                              "tasmota:http://127.0.0.1:%d?password=no" % self.tasmota.port)

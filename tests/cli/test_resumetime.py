@@ -164,8 +164,37 @@ class Nothing(Case):
     def silent(self):
         line, t = Line(), self.path("s.wwt")
         self.addCleanup(line.close)
-        done = run("resumetime", "record", "-p", line.name, "--for", "300ms", "-o", t)
+        # A mark keeps the trace.
+        done = run("resumetime", "record", "-p", line.name, "--for", "300ms", "-o", t,
+                   stdin=b"nothing here\n")
         return t, done
+
+    def test_nothing_is_kept(self):
+        line, t = Line(), self.path("n.wwt")
+        self.addCleanup(line.close)
+        code, out, err = run("resumetime", "record", "-p", line.name, "--for", "300ms", "-o", t)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn(f"{t}: 0 samples, 0 bytes of serial data, 0 gaps; ", err)
+        self.assertIn(f"{t}: nothing came, so it was removed again\n", err)
+        self.assertFalse(os.path.exists(t))
+
+    def test_a_meter_is_no_port(self):
+        for uri, name in (("pzem004t:/dev/x", "pzem004t"), ("wattsup:", "wattsup"),
+                          ("gpio:gpiochip0/1", "gpio")):
+            for option in ("-p", "--console"):
+                port = [] if option == "-p" else ["-p", "sim:?watts=1"]
+                code, out, err = run("resumetime", "record", *port, option, uri)
+                self.assertEqual((code, out), (2, ""))
+                self.assertIn(f"{uri}: {name} is no serial port: name one, such as "
+                              "/dev/ttyUSB0; this one is recorded beside it with -m\n", err)
+
+    def test_alarm_without_its_time(self):
+        for wake in ([], ["--wake", "true"]):
+            code, out, err = run("resumetime", "record", "-p", "/dev/x", "--cycles", "1",
+                                 "--suspend", "rtcwake -s {rtc}", *wake)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("--suspend has {rtc}, the seconds of the machine's own alarm: it needs "
+                          "them, as in --wake rtc:20s\n", err)
 
     def test_a_line_without_a_byte(self):
         t, (code, out, err) = self.silent()

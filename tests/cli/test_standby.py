@@ -152,7 +152,7 @@ class Standby(Case):
                 (("-m", SIM, FLAT), 2, "no FILE"),
                 (("-m", SIM, "--from", "1s"), 2, "are for a FILE"),
                 (("-m", SIM, "-m", SIM), 2, "one meter"),
-                (("-m", "nope:"), 1, "nope"),
+                (("-m", "nope:"), 2, "nope"),
                 (("--channel", "x", FLAT), 1, "no channel 'x'"),
                 (("--from", "2h", FLAT), 1, "nothing after"),
                 ((self.path("none.wwt"),), 1, "none.wwt")):

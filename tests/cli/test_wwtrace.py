@@ -120,6 +120,17 @@ t_lo_ns,t_hi_ns,source,kind,text
 }
 
 
+class Redecode(unittest.TestCase):
+    def test_no_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = os.path.join(folder, "notes.txt"), os.path.join(folder, "o.wwt")
+            with open(path, "w", encoding="ascii") as f:
+                f.write("time_s,W\n0,1\n1,2\n")
+            self.assertEqual(run("wwtrace", "redecode", path, "-o", out),
+                             (1, "", f"wwtrace redecode: {path}: not a trace but a text file\n"))
+            self.assertFalse(os.path.exists(out))
+
+
 class Wwtrace(unittest.TestCase):
     maxDiff = None
 

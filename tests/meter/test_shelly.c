@@ -125,7 +125,7 @@ static void test_choice(void **state)
 	mb_close(&b);
 	open_with(NULL, "shelly:http://p?id=3");
 	mb_for(&b, 5 * SEC);
-	expect("it measures 1 things (switch), but not that one: add ?id= with one of 0");
+	expect("it measures 1 thing (switch), but not that one: leave ?id= out, or write ?id=0");
 	mb_close(&b);
 	open_with("em", "shelly:http://p?channel=1");
 	mb_for(&b, 5 * SEC);
