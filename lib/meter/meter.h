@@ -73,7 +73,7 @@ struct ww_meter_desc {
 	bool reconnect;
 	int64_t baud;
 	int64_t read_every_ns; /* of a dense stream, see ww_port_setup; 0: at once */
-	int64_t fastest_ns; /* asked no more often than this, whatever is wanted; 0: see shape */
+	int64_t fastest_ns;    /* asked no more often than this, whatever is wanted; 0: see shape */
 	int64_t period_ns, window_ns, delay_min_ns, delay_max_ns;
 	size_t channels; /* of every instance, unless ops->shape says otherwise */
 	struct ww_channel_info channel[WW_METER_CHANNELS]; /* id and source unset */
