@@ -162,23 +162,23 @@ static bool is_file(const char *uri)
 	return true;
 }
 
-int recording_add(struct recording *r, const char *uri, const char *name, uint32_t *out)
+int recording_add(struct recording *r, const char *uri, const char *name, uint32_t *id)
 {
 	struct ww_error err = {0};
-	int id;
+	int rc;
 
 	if (is_file(uri))
 		return TOOL_USAGE;
-	id = name ? place_port(uri, "-m") : place_meter(uri);
-	if (id != TOOL_OK)
-		return id;
-	id = ww_recorder_add(r->rec, uri, name, &err);
-	if (id < 0)
+	rc = name ? place_port(uri, "-m") : place_meter(uri);
+	if (rc != TOOL_OK)
+		return rc;
+	rc = ww_recorder_add(r->rec, uri, name, &err);
+	if (rc < 0)
 		return tool_refused(&err);
 	if (strncmp(uri, "manual:", 7) == 0 && r->manuals < RECORDING_SOURCES)
-		r->manual[r->manuals++] = (uint32_t)id;
-	if (out)
-		*out = (uint32_t)id;
+		r->manual[r->manuals++] = (uint32_t)rc;
+	if (id)
+		*id = (uint32_t)rc;
 	return TOOL_OK;
 }
 

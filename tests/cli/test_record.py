@@ -90,7 +90,6 @@ class Usage(Case):
                                  "list --probe' asks the meter (a serial line is recorded by "
                                  "'resumetime record -p /dev/ttyUSB0')"),
                 ("./port", "which meter is it?"),
-                ("meter", "which meter is it?"),
                 ("pzem004t", "no colon behind the name. Did you mean pzem004t:PLACE? Example: "
                              "pzem004t:/dev/ttyUSB0"),
                 ("sim?watts=3", "no colon behind the name. Did you mean sim:PLACE?")):
