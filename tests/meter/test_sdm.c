@@ -484,20 +484,6 @@ static void coarse_register(void **unused)
 	assert_true(fabs(c.resolution - 1000 / 1024.0) < 1e-9);
 	mb_close(&b);
 }
-
-/* One second old, at 1 W: the register of energy holds no more than 3e-7 kWh. */
-static void just_begun(void **unused)
-{
-	static const struct emu_setup setup = {
-		.volts = 230, .amps = 0.004, .pf = 1, .hz = 50, .wh = 2e-8};
-
-	(void)unused;
-	mb_open(&b, "sdm230", NULL, 0, &setup);
-	mb_for(&b, 5 * SEC);
-	assert_true(!b.log.fails && b.rows >= 4);
-	mb_close(&b);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -509,7 +495,7 @@ int main(void)
 		cmocka_unit_test(harmless),	    cmocka_unit_test(useless),
 		cmocka_unit_test(mute_and_cleared), cmocka_unit_test(finds_the_speed),
 		cmocka_unit_test(three_phases),	    cmocka_unit_test(coarse_register),
-		cmocka_unit_test(just_begun)};
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
