@@ -494,8 +494,7 @@ int main(void)
 		cmocka_unit_test(reboot),	    cmocka_unit_test(spoilt),
 		cmocka_unit_test(harmless),	    cmocka_unit_test(useless),
 		cmocka_unit_test(mute_and_cleared), cmocka_unit_test(finds_the_speed),
-		cmocka_unit_test(three_phases),	    cmocka_unit_test(coarse_register),
-	};
+		cmocka_unit_test(three_phases),	    cmocka_unit_test(coarse_register)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
