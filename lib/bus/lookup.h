@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A name resolved by glibc's own helpers while the loop goes on. A name server may keep
+ * A name resolved by glibc's own threads while the loop goes on. A name server may keep
  * its answer for ever: who asked may go away before.
  */
 #ifndef WW_BUS_LOOKUP_H

@@ -373,7 +373,7 @@ static void accuracy_unknown(void **state)
 	struct ww_runs *r;
 
 	(void)state;
-	c.acc_abs = c.acc_rel = 0; /* the helper's word for unknown */
+	c.acc_abs = c.acc_rel = 0; /* the word for unknown here */
 	bench_open(&b, NULL, &c, 1);
 	for (int i = 0; i <= 20; i++)
 		bench_row(&b, i, (double[]){25});
