@@ -61,9 +61,10 @@ static int by_name(const struct ww_meter_desc *d, const struct ww_uri *uri, char
 		if (!(mask_of(d) & named[i].bus))
 			continue;
 		*bus = (enum ww_bus)named[i].bus;
-		/* "battery:" alone is the only one of its class. */
-		if (!*uri->place && named[i].bus == WW_BUS_FILES)
-			snprintf(place, n, "%s%s:", named[i].prefix, d->name);
+		/* "battery:" alone is the only one of its class, "battery:BAT0" one of that class.
+		 */
+		if (named[i].bus == WW_BUS_FILES && *uri->place != '/' && !strchr(uri->place, ':'))
+			snprintf(place, n, "%s%s:%s", named[i].prefix, d->name, uri->place);
 		else
 			snprintf(place, n, "%s%s", named[i].prefix, uri->place);
 		return 0;
@@ -79,7 +80,7 @@ static int by_name(const struct ww_meter_desc *d, const struct ww_uri *uri, char
 int ww_meter_place(const struct ww_meter_desc *d, const struct ww_uri *uri, char *place, size_t n,
 		   enum ww_bus *bus, struct ww_error *err)
 {
-	if (strlen(uri->place) + 8 > n)
+	if (strlen(uri->place) + strlen(d->name) + 16 > n)
 		return ww_fail(err, -EINVAL, "%s: the place is too long", uri->driver);
 	if (!*uri->place && !(mask_of(d) & (WW_BUS_FILES | WW_BUS_IIO)))
 		return by_id(d, uri, place, n, bus, err);

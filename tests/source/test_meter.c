@@ -306,7 +306,7 @@ static void test_folder(void **state)
 
 	(void)state;
 	assert_int_equal(open_meter("fakefiles:hwmon3", &err), 0);
-	assert_string_equal(port.place, "files:hwmon3");
+	assert_string_equal(port.place, "files:fakefiles:hwmon3");
 	assert_int_equal(got.channels, 2); /* no listing, no look */
 	done();
 }
