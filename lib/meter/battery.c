@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A battery of the machine, by the kernel's power_supply class: one reading of `uevent`
- * is one snapshot of all (Documentation/ABI/testing/sysfs-class-power). Drivers do not
+ * is one snapshot of all (Documentation/ABI/testing/sysfs-class-power); where that says
+ * nothing, the files are read one after another. Drivers do not
  * agree on the sign of a current, so `status` decides: watts that the battery gives
  * are positive. The fuel gauge renews its values every 1 to 30 s and does not say when:
  * a snapshot that is new changed between the last look and this one, and one that
@@ -46,7 +47,7 @@ struct snapshot {
 
 struct battery {
 	struct ww_sysask ask;
-	bool stopped, has_last, told, mains, full_known, sign_told;
+	bool stopped, files, has_last, told, mains, full_known, sign_told;
 	size_t n;
 	uint8_t channel[CHANNELS]; /* of `channels` */
 	int64_t full;		   /* energy when full: the counter's zero */
@@ -100,7 +101,8 @@ static int battery_look(void *state, const char *text, size_t n, struct ww_error
 		if (has[i])
 			b->channel[b->n++] = (uint8_t)i;
 	b->mains = !listed(text, n, "status");
-	if (!listed(text, n, "uevent") || !b->n)
+	b->files = !listed(text, n, "uevent");
+	if (!b->n)
 		return ww_fail(err, -ENODEV,
 			       "this is no battery that tells its power, voltage or charge");
 	return 0;
@@ -130,21 +132,34 @@ static void battery_channel(const void *state, size_t i, struct ww_channel_info 
 
 /* ----------------------------------------------------------------- a snapshot */
 
-/* POWER_SUPPLY_NAME=value of the joined lines. */
+/* The name of a file is that of the property in small letters; in any locale. */
+static bool same_letters(const char *name, const char *key)
+{
+	for (; *key; name++, key++)
+		if (*name != *key && !(*name >= 'a' && *name <= 'z' && *name - 'a' + 'A' == *key))
+			return false;
+	return true;
+}
+
+/*
+ * POWER_SUPPLY_NAME=value of the joined lines of uevent, or name=value of files read one by
+ * one.
+ */
 static bool property(const char *p, size_t n, const char *key, struct ww_sysline *out)
 {
 	static const char prefix[] = "POWER_SUPPLY_";
 	const char *end = p + n;
 
 	while (p < end) {
-		const char *stop = memchr(p, '\x1f', (size_t)(end - p)), *eq;
+		const char *stop = p, *eq, *name = p;
 
-		if (!stop)
-			stop = end;
+		while (stop < end && *stop != '\x1f' && *stop != '\n')
+			stop++;
 		eq = memchr(p, '=', (size_t)(stop - p));
-		if (eq && (size_t)(eq - p) == strlen(key) + sizeof(prefix) - 1 &&
-		    memcmp(p, prefix, sizeof(prefix) - 1) == 0 &&
-		    memcmp(p + sizeof(prefix) - 1, key, strlen(key)) == 0) {
+		if (eq && (size_t)(eq - p) > sizeof(prefix) - 1 &&
+		    memcmp(p, prefix, sizeof(prefix) - 1) == 0)
+			name += sizeof(prefix) - 1;
+		if (eq && (size_t)(eq - name) == strlen(key) && same_letters(name, key)) {
 			*out = (struct ww_sysline){.name = p,
 						   .name_n = (size_t)(eq - p),
 						   .value = eq + 1,
@@ -367,12 +382,25 @@ static int64_t battery_deadline(const void *state)
 	return b->stopped ? WW_TIME_MAX : ww_sysask_deadline(&b->ask);
 }
 
+/* One snapshot, or where the driver gives none, the files one after another. */
+static void ask(const struct battery *b, const struct ww_meter_out *out)
+{
+	static const char one_by_one[] =
+		"status\npower_now\nvoltage_now\ncurrent_now\nenergy_now\nenergy_full\n"
+		"charge_now\ncapacity\nonline\nmodel_name\nmanufacturer\nserial_number";
+
+	if (b->files)
+		out->send(out->ctx, one_by_one, sizeof(one_by_one) - 1);
+	else
+		out->send(out->ctx, "uevent", 6);
+}
+
 static void battery_tick(void *state, int64_t now_ns, const struct ww_meter_out *out)
 {
 	struct battery *b = state;
 
 	if (!b->stopped && ww_sysask_due(&b->ask, now_ns, out))
-		out->send(out->ctx, "uevent", 6);
+		ask(b, out);
 }
 
 static void unread(struct battery *b, struct ww_interval t, const char *why,
@@ -391,7 +419,11 @@ static void battery_feed(void *state, struct ww_interval t, const uint8_t *p, si
 	struct snapshot s;
 	char why[32];
 
-	if (b->stopped || !ww_sysline_find((const char *)p, n, "uevent", &l))
+	if (b->stopped)
+		return;
+	if (b->files)
+		l = (struct ww_sysline){.value = (const char *)p, .n = n, .kind = '='};
+	else if (!ww_sysline_find((const char *)p, n, "uevent", &l))
 		return;
 	if (l.kind != '=') {
 		ww_sysline_text(&l, why, sizeof(why));
@@ -401,7 +433,12 @@ static void battery_feed(void *state, struct ww_interval t, const uint8_t *p, si
 	s = snapshot_of(l.value, l.n);
 	if (s.power == WW_MISSING && s.voltage == WW_MISSING && s.energy == WW_MISSING &&
 	    s.charge == WW_MISSING && s.online == WW_MISSING && s.capacity == WW_MISSING) {
-		unread(b, t, "no values in it", out);
+		if (!b->files && !b->has_last) {
+			b->files = true;
+			ask(b, out);
+		} else {
+			unread(b, t, "no values in it", out);
+		}
 		return;
 	}
 	ww_sysask_good(&b->ask, t, out);

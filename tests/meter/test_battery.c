@@ -236,6 +236,28 @@ static void others_and_broken(void **unused)
 	sb_close(b);
 }
 
+/* A driver without a snapshot, or with an empty one: its files one after another. */
+static void one_by_one(void **unused)
+{
+	(void)unused;
+	for (int empty = 0; empty < 2; empty++) {
+		struct sysbench *b = sb_new();
+
+		sb_set(b, "current_now", "-500000");
+		sb_set(b, "voltage_now", "12000000");
+		sb_set(b, "status", "Discharging");
+		if (empty)
+			sb_set(b, "uevent", "POWER_SUPPLY_NAME=BAT0");
+		assert_int_equal(sb_open(b, "battery:BAT0", 0), 0);
+		sb_start(b);
+		sb_for(b, SEC);
+		assert_true(b->rows >= 1);
+		SB_NEAR(sb_value(b, 0, "power"), 6);
+		SB_NEAR(sb_value(b, 0, "voltage"), 12);
+		sb_close(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +267,7 @@ int main(void)
 		cmocka_unit_test(taken_out),
 		cmocka_unit_test(plug_and_charge),
 		cmocka_unit_test(others_and_broken),
+		cmocka_unit_test(one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
