@@ -14,7 +14,7 @@ import stat
 import subprocess
 
 import lab
-from image import (BUILD, CACHE, build_module, cpio_entry, kernel, module_bytes, need, say,
+from image import (BUILD, CACHE, build_module, cpio_entry, fetching, kernel, module_bytes, need, say,
                    with_fresh_lists)
 
 PROGRAMS = ("pwrlog", "resumetime", "wwtrace")
@@ -107,22 +107,27 @@ def kernel_sources(name, files):
     place = os.path.join(CACHE, f"{name}-{version}")
     top = "linux-source-" + version
     names = [f"{top}/{n}" for n in files]
-    if not os.path.isdir(place):
-        say("fetching " + top)
-        work = f"{place}.{os.getpid()}"
-        os.makedirs(work)
-
-        def download():
-            subprocess.run(["apt-get", "download", "-qq", top], cwd=work, capture_output=True)
-            return [n for n in os.listdir(work) if n.endswith(".deb")]
-        if not with_fresh_lists(download):
-            raise lab.LabError(f"apt-get download {top} fails")
-        # The archive is read no further than to the last of the files.
-        subprocess.run(f"dpkg --fsys-tarfile *.deb | tar -xO --wildcards '*/{top}.tar.xz' "
-                       f"| xz -dc | tar -x --occurrence=1 {' '.join(names)}; rm -f *.deb",
-                       shell=True, cwd=work, stderr=subprocess.DEVNULL)
-        os.rename(work, place)
+    with fetching():
+        if not os.path.isdir(place):
+            fetch_sources(top, place, names)
     return [os.path.join(place, n) for n in names]
+
+
+def fetch_sources(top, place, names):
+    say("fetching " + top)
+    work = f"{place}.{os.getpid()}"
+    os.makedirs(work)
+
+    def download():
+        subprocess.run(["apt-get", "download", "-qq", top], cwd=work, capture_output=True)
+        return [n for n in os.listdir(work) if n.endswith(".deb")]
+    if not with_fresh_lists(download):
+        raise lab.LabError(f"apt-get download {top} fails")
+    # The archive is read no further than to the last of the files.
+    subprocess.run(f"dpkg --fsys-tarfile *.deb | tar -xO --wildcards '*/{top}.tar.xz' "
+                   f"| xz -dc | tar -x --occurrence=1 {' '.join(names)}; rm -f *.deb",
+                   shell=True, cwd=work, stderr=subprocess.DEVNULL)
+    os.rename(work, place)
 
 
 def gpio_sim_module():

@@ -4,6 +4,8 @@
 The stock kernel of this Debian is downloaded and unpacked into a cache, never
 installed; what is built goes below build/lab.
 """
+import contextlib
+import fcntl
 import glob
 import gzip
 import lzma
@@ -62,11 +64,25 @@ def package(name, pattern):
     return found[0]
 
 
+@contextlib.contextmanager
+def fetching():
+    """One at a time: apt's lists and the cache are everybody's."""
+    os.makedirs(CACHE, exist_ok=True)
+    with open(os.path.join(CACHE, "lock"), "w") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
 def unpack(name):
     """Download a package into the cache and unpack it there; nothing is installed."""
     place = os.path.join(CACHE, name)
     if os.path.isdir(place):
         return place
+    with fetching():
+        return place if os.path.isdir(place) else fetch(name, place)
+
+
+def fetch(name, place):
     work = f"{place}.{os.getpid()}"
     os.makedirs(work)
     say(f"fetching {name}")
@@ -87,11 +103,7 @@ def unpack(name):
     # Newer packages name /usr/lib, where /lib points to.
     if not os.path.exists(os.path.join(work, "root", "lib")):
         os.symlink("usr/lib", os.path.join(work, "root", "lib"))
-    try:
-        os.rename(os.path.join(work, "root"), place)
-    except OSError:  # somebody else was faster
-        if not os.path.isdir(place):
-            raise
+    os.rename(os.path.join(work, "root"), place)
     shutil.rmtree(work)
     return place
 
