@@ -332,7 +332,8 @@ static void say_stats(const struct recording *r, const struct ww_recorder_stats 
 
 /*
  * Nothing came, nobody typed anything, no campaign did anything: a trace of it would only
- * be in the way of the next try. Lines without an edge are facts.
+ * be in the way of the next try. A line without an edge and a port that stayed silent are
+ * facts, and a port's modem inputs are counted nowhere here.
  */
 static void forget_nothing(struct recording *r, const struct ww_recorder_stats *s)
 {
@@ -342,7 +343,7 @@ static void forget_nothing(struct recording *r, const struct ww_recorder_stats *
 	    s->lost)
 		return;
 	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++)
-		if (l.n || l.kind == WW_LINE || l.kind == WW_MANUAL)
+		if (l.n || l.kind != WW_METER)
 			return;
 	if (unlink(r->path) < 0)
 		return;
