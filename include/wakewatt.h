@@ -928,6 +928,357 @@ WW_API const char *ww_event_name(int event);
 WW_API const char *ww_latency_name(int latency);
 WW_API const char *ww_result_name(int result);
 
+/* --------------------------------------------------- kernel logs and ftrace */
+
+/** Text read piece by piece, to be analysed: a file, standard input, a recording's console. */
+struct ww_text;
+
+/**
+ * Open a file of kernel text or ftrace text, "-" for standard input, a compressed one (.gz,
+ * .xz, .zst), or trace-cmd's .dat, which is decoded into lines (needs libtraceevent). What it
+ * is, is told by its content, never by its name.
+ */
+WW_API int ww_text_open(const char *path, struct ww_text **out, struct ww_error *err);
+/**
+ * The bytes of a serial source of a trace, with the bench's time of each.
+ * @param source  its name; NULL: "console", else the only serial source. The trace is closed
+ *                after the text.
+ */
+WW_API int ww_text_trace(struct ww_trace *t, const char *source, struct ww_text **out,
+			 struct ww_error *err);
+/** May be NULL. */
+WW_API void ww_text_close(struct ww_text *t);
+
+/** States of the kernel's way through a suspend, in their order. */
+enum ww_pm_phase {
+	WW_PM_NO_PHASE = 0,
+	WW_PM_NOTIFIERS,       /**< notifiers before: "suspend_notifiers" */
+	WW_PM_SYNC,	       /**< "sync": file systems */
+	WW_PM_FREEZE,	       /**< "freeze": user space and kernel threads */
+	WW_PM_IMAGE,	       /**< "image": memory for it, and its making (hibernation) */
+	WW_PM_CONSOLE_OFF,     /**< "console_suspend" */
+	WW_PM_PREPARE,	       /**< "suspend_prepare" */
+	WW_PM_SUSPEND,	       /**< "suspend": devices */
+	WW_PM_SUSPEND_LATE,    /**< "suspend_late" */
+	WW_PM_SUSPEND_NOIRQ,   /**< "suspend_noirq" */
+	WW_PM_CPU_OFF,	       /**< "cpu_offline": from the first to the last */
+	WW_PM_SYSCORE_SUSPEND, /**< "syscore_suspend" */
+	WW_PM_MACHINE,	       /**< "machine": from there to the sleep, and from the wake back */
+	WW_PM_SYSCORE_RESUME,  /**< "syscore_resume" */
+	WW_PM_CPU_ON,	       /**< "cpu_online" */
+	WW_PM_RESUME_NOIRQ,    /**< "resume_noirq" */
+	WW_PM_RESUME_EARLY,    /**< "resume_early" */
+	WW_PM_RESUME,	       /**< "resume": devices */
+	WW_PM_COMPLETE,	       /**< "resume_complete": ->complete() */
+	WW_PM_CONSOLE_ON,      /**< "console_resume" */
+	WW_PM_IMAGE_IO,	       /**< "image_write" or, before a restore, "image_read" */
+	WW_PM_THAW,	       /**< "thaw": user space */
+	WW_PM_POST_NOTIFIERS,  /**< notifiers after: "resume_notifiers" */
+	WW_PM_PHASES
+};
+
+/** What a phase is part of: pm_message_t of the kernel (include/linux/pm.h). */
+enum ww_pm_verb {
+	WW_PM_NO_VERB = 0,
+	WW_PM_V_SUSPEND,
+	WW_PM_V_FREEZE,	   /**< devices before an image is made */
+	WW_PM_V_HIBERNATE, /**< devices before the power goes */
+	WW_PM_V_QUIESCE,   /**< devices before an image is restored */
+	WW_PM_V_RESUME,
+	WW_PM_V_THAW,	 /**< devices after an image was made */
+	WW_PM_V_RESTORE, /**< devices after an image was restored */
+	WW_PM_V_RECOVER	 /**< devices after a failure */
+};
+
+enum ww_pm_mode {
+	WW_PM_MODE_UNKNOWN = 0,
+	WW_PM_MODE_MEM,	    /**< "mem": suspend to RAM, deep */
+	WW_PM_MODE_S2IDLE,  /**< "s2idle", freeze */
+	WW_PM_MODE_STANDBY, /**< "standby" */
+	WW_PM_MODE_SHALLOW, /**< "shallow" */
+	WW_PM_MODE_DISK	    /**< "disk": hibernation */
+};
+
+enum ww_pm_result {
+	WW_PM_OK = 0,
+	WW_PM_FAILED,	 /**< a device, a task or the machine refused */
+	WW_PM_ABORTED,	 /**< a wake-up stopped the suspend */
+	WW_PM_TEST,	 /**< pm_test: it never slept */
+	WW_PM_RESET,	 /**< it booted instead of resuming */
+	WW_PM_HUNG,	 /**< it never came back, though the text goes on */
+	WW_PM_TRUNCATED, /**< the text does not hold its begin or its end */
+	WW_PM_RESULTS
+};
+
+/** A callback of a device in a phase. Strings are never NULL. Durations of ns; lo > hi unknown. */
+struct ww_pm_device {
+	const char *name, *driver, *parent, *func;
+	int32_t phase;		   /**< enum ww_pm_phase */
+	int32_t verb;		   /**< enum ww_pm_verb */
+	int64_t start_ns;	   /**< kernel's axis (struct ww_pm_cycle.t); WW_TIME_MIN unknown */
+	int64_t end_ns;		   /**< WW_TIME_MAX: no return was seen */
+	struct ww_interval length; /**< best figure: of stamps where there are, else printed */
+	struct ww_interval corrected; /**< without what the console cost */
+	struct ww_interval printed;   /**< what the kernel says ("usecs"), its unit mended */
+	int32_t error;		      /**< what it returned, 0 good */
+	int32_t pid;		      /**< task that ran it, -1 unknown */
+	int32_t async;		      /**< 1 yes, 0 no, -1 unknown */
+	int32_t critical;	      /**< 1: on the critical path of its phase */
+	int64_t critical_ns;	      /**< its own part of that path */
+	int32_t from;		      /**< bits: 1 kernel text, 2 ftrace */
+	int32_t reserved;
+};
+
+/** A phase, or a stretch of it: failures and hibernation have some of them twice. */
+struct ww_pm_span {
+	int32_t phase, verb;
+	int64_t start_ns, end_ns;     /**< as in struct ww_pm_device */
+	struct ww_interval length;    /**< best figure */
+	struct ww_interval printed;   /**< what the kernel says */
+	struct ww_interval traced;    /**< by ftrace */
+	struct ww_interval corrected; /**< without what the console cost */
+	int32_t failed;		      /**< 1: ended in a failure or an abort */
+	int32_t nested;		      /**< 1: inside another one (a roll-back) */
+};
+
+/** What took time and is no device: `what` tells ("CPU 1 offline", "silent gap"). */
+struct ww_pm_other {
+	const char *what;
+	const char *before, *after; /**< lines around it, "" where it is none */
+	int64_t start_ns;	    /**< kernel's axis, or WW_TIME_MIN */
+	struct ww_interval length;
+};
+
+struct ww_pm_reason {
+	const char *step; /**< name of a phase, "" unknown */
+	const char *device, *driver, *func, *task;
+	const char *wakeup; /**< what woke it: a source or an interrupt, also where it is ok */
+	const char *text;   /**< the line that says so */
+	int32_t error;	    /**< negative errno, 0 none */
+	int32_t async;
+};
+
+/** One suspend, as the kernel saw it. Lent by the reader until its next call. */
+struct ww_pm_cycle {
+	uint32_t n;	/**< from 1 */
+	int32_t mode;	/**< enum ww_pm_mode */
+	int32_t result; /**< enum ww_pm_result */
+	int32_t sleeps; /**< times the hardware slept in it: more than one in s2idle */
+	struct ww_pm_reason reason;
+	/**
+	 * Begin and end on the kernel's axis: its printk or trace clock, ns; where the lines
+	 * have no stamp of the kernel, the clock in front of them. lo or hi open: not there.
+	 */
+	struct ww_interval t;
+	/** The same on the bench's axis, where the text comes from a recording; lo > hi not. */
+	struct ww_interval bench_begin, bench_end;
+	struct ww_interval suspend, resume, slept; /**< durations, ns; lo > hi unknown */
+	struct ww_interval suspend_corrected, resume_corrected; /**< without the console's cost */
+	struct ww_interval sleep_begin, sleep_end; /**< kernel's axis: when it fell asleep, woke */
+	struct ww_interval firmware_suspend, firmware_resume; /**< by firmware's own figures */
+	struct ww_interval network, storage; /**< from the wake until they are back */
+	size_t spans, devices, others, errors, contradictions;
+	const struct ww_pm_span *span;
+	const struct ww_pm_device *device;
+	const struct ww_pm_other *other;
+	const char *const *error;	  /**< sentences: devices that failed though it went on */
+	const char *const *contradiction; /**< two sources that do not agree */
+	/** The console: bytes of kernel text in the cycle, their time on the line at `baud`. */
+	uint64_t console_bytes;
+	int64_t console_ns;
+	double console_bound;	   /**< part of the lines whose distance is just their bytes; NaN */
+	uint32_t baud;		   /**< told or found; 0 unknown */
+	int32_t clock;		   /**< enum ww_pm_clock: what `t` is */
+	const char *kernel;	   /**< its version where the text tells it, "" */
+	uint64_t devices_left_out; /**< a copy keeps only those that matter */
+	double stamp_res_ns;	   /**< resolution of the stamps */
+};
+
+enum ww_pm_clock {
+	WW_PM_CLOCK_NONE = 0, /**< no stamps: durations are printed ones */
+	WW_PM_CLOCK_PRINTK,
+	WW_PM_CLOCK_TRACE,
+	WW_PM_CLOCK_HOST, /**< of the program that logged the lines */
+	WW_PM_CLOCK_BENCH
+};
+
+/** Suspends read from kernel text and ftrace, one after the other, in memory of one cycle. */
+struct ww_kernlog;
+
+struct ww_kernlog_options {
+	size_t size;
+	uint32_t baud;	    /**< of the console that the kernel wrote on; 0: found from the text */
+	int32_t no_console; /**< 1: no console took time (a log of dmesg under `quiet`) */
+	int64_t gap_ns;	    /**< a stretch without a line that is told; 0: 100 ms */
+};
+
+/**
+ * @param text  one text, or the two of a pair (kernel text and ftrace of the same cycles, in
+ *              any order); closed by the caller after the reader
+ */
+WW_API int ww_kernlog_new(struct ww_text *const *text, size_t n,
+			  const struct ww_kernlog_options *opt, struct ww_kernlog **out,
+			  struct ww_error *err);
+/** The next suspend. @return 1, 0 the end, negative error */
+WW_API int ww_kernlog_next(struct ww_kernlog *k, const struct ww_pm_cycle **out,
+			   struct ww_error *err);
+/** What the i-th text turned out to be ("ftrace text", "journal, kernel stamps"). NULL past. */
+WW_API const char *ww_kernlog_input(const struct ww_kernlog *k, size_t i);
+/** i-th note, of all that was read so far: what was assumed, not observed. NULL past the end. */
+WW_API const char *ww_kernlog_note(const struct ww_kernlog *k, size_t i);
+WW_API void ww_kernlog_free(struct ww_kernlog *k);
+
+/**
+ * A copy that lives by itself. @param devices  at most so many: those that failed, then the
+ * longest; 0 all. Freed with ww_pm_cycle_free(). NULL: no memory
+ */
+WW_API struct ww_pm_cycle *ww_pm_cycle_copy(const struct ww_pm_cycle *c, size_t devices);
+WW_API void ww_pm_cycle_free(struct ww_pm_cycle *c);
+
+/** Names as in reports: "resume_noirq", "restore", "mem", "failed"; NULL out of range. */
+WW_API const char *ww_pm_phase_name(int phase);
+WW_API const char *ww_pm_verb_name(int verb);
+WW_API const char *ww_pm_mode_name(int mode);
+WW_API const char *ww_pm_result_name(int result);
+
+/**
+ * The cycle of the kernel that belongs to the i-th of ww_resume: of its console port, or of
+ * what ww_resume_add_text() brought. NULL none. Times of the kernel's axis become the bench's
+ * by ww_resume_kernel_time(). Owned by the handle.
+ */
+WW_API const struct ww_pm_cycle *ww_resume_kernel(const struct ww_resume *r, size_t i);
+/**
+ * A time of the kernel's axis on the bench's, with what the alignment leaves open (one rate,
+ * one offset for each waking stretch; measurement: Moon 1999, Zhang 2002).
+ * @return 0, or -ENODATA where nothing aligns them
+ */
+WW_API int ww_resume_kernel_time(const struct ww_resume *r, size_t i, int64_t kernel_ns,
+				 struct ww_interval *out);
+/**
+ * Kernel text or ftrace of the same cycles, read from the DUT afterwards (dmesg, trace.dat):
+ * joined cycle by cycle. @return number of cycles that found theirs
+ */
+WW_API int ww_resume_add_text(struct ww_resume *r, struct ww_text *const *text, size_t n,
+			      const struct ww_kernlog_options *opt, struct ww_error *err);
+
+/* ------------------------------------- many cycles: compare, bisect, vet */
+
+/** Figures of many cycles by name: "resume_to_user", "kernel resume", "device 1-1.5 usb resume". */
+struct ww_cycleset;
+
+/** @param name  for reports: the file's name */
+WW_API int ww_cycleset_new(const char *name, struct ww_cycleset **out, struct ww_error *err);
+/** All cycles of a recording, its kernel's figures too. */
+WW_API int ww_cycleset_add_resume(struct ww_cycleset *s, const struct ww_resume *r,
+				  struct ww_error *err);
+/** All cycles of logs: reads to their end. */
+WW_API int ww_cycleset_add_kernlog(struct ww_cycleset *s, struct ww_kernlog *k,
+				   struct ww_error *err);
+WW_API size_t ww_cycleset_cycles(const struct ww_cycleset *s);
+WW_API void ww_cycleset_free(struct ww_cycleset *s);
+
+enum ww_shift_verdict {
+	WW_SHIFT_NONE = 0, /**< no difference seen: see mdd_ms */
+	WW_SHIFT_SLOWER,   /**< B is slower */
+	WW_SHIFT_FASTER,
+	WW_SHIFT_BELOW_RESOLUTION, /**< less than the measurement can tell */
+	WW_SHIFT_TOO_FEW,	   /**< too few cycles to say */
+	WW_SHIFT_ONLY_A,	   /**< not in B */
+	WW_SHIFT_ONLY_B
+};
+
+/** One figure in two sets. */
+struct ww_shift_row {
+	const char *name;	    /**< "resume_to_user", "phase resume_noirq", "device ..." */
+	const char *kind;	    /**< "latency", "kernel", "phase", "device", "energy" */
+	const char *unit;	    /**< "ms", "J", "W" */
+	uint64_t n[2], failures[2]; /**< cycles with it; those that never ended (rank +infinity) */
+	double median[2];
+	double shift;	   /**< B - A: Hodges-Lehmann; NaN unknown */
+	double ci[2];	   /**< 95 % of the shift */
+	double p;	   /**< Brunner-Munzel, two-sided; exact permutation where n is small */
+	double p_adjusted; /**< Holm, over the rows of its kind */
+	double resolution; /**< of one cycle, half-width */
+	double mdd;	   /**< least difference that these cycles would show in 8 of 10 cases */
+	int32_t verdict;   /**< enum ww_shift_verdict */
+	int32_t reserved;
+};
+
+struct ww_shift;
+
+struct ww_shift_options {
+	size_t size;
+	const char *fail_if; /**< "resume > 5% slower", "failures > 0", ... (resumetime-compare(1));
+				conditions joined by ','; NULL none */
+	size_t top; /**< devices and phases in the report: 0 those that moved, at most 20 */
+};
+
+WW_API int ww_shift_new(const struct ww_cycleset *a, const struct ww_cycleset *b,
+			const struct ww_shift_options *opt, struct ww_shift **out,
+			struct ww_error *err);
+WW_API const struct ww_shift_row *ww_shift_at(const struct ww_shift *s, size_t i);
+/** @return 1 a condition of fail_if is met, 0 none, -EAGAIN: not decidable with these cycles */
+WW_API int ww_shift_failed(const struct ww_shift *s);
+WW_API const char *ww_shift_note(const struct ww_shift *s, size_t i);
+/** Text, JSON, Markdown or JUnit XML. */
+WW_API int ww_shift_report(const struct ww_shift *s, int form, char **out, struct ww_error *err);
+WW_API void ww_shift_free(struct ww_shift *s);
+
+/** Callbacks whose time is the same whatever else happens: delays that someone wrote. */
+struct ww_vet;
+
+struct ww_vet_options {
+	size_t size;
+	double min_ms;	     /**< shorter ones are not told; 0: 5 ms */
+	double spread_ms;    /**< the same within so much; 0: 1 ms */
+	uint32_t min_cycles; /**< seen at least so often; 0: 3 */
+	uint32_t reserved;
+};
+
+struct ww_vet_row {
+	const char *device, *driver, *func, *phase;
+	uint64_t n;
+	double median_ms, min_ms, max_ms, spread_ms; /**< spread: width that holds 9 of 10 */
+	double nearest_ms; /**< a round time just below: what a delay was probably written as; NaN
+			    */
+	double saving_ms;  /**< its own part of the critical path, median; NaN unknown */
+	int32_t fixed;	   /**< 1 fixed, 0 long but not fixed */
+	int32_t reserved;
+};
+
+/** @param set  several: other machines, other kernels; the callback must be the same in all */
+WW_API int ww_vet_new(struct ww_cycleset *const *set, size_t n, const struct ww_vet_options *opt,
+		      struct ww_vet **out, struct ww_error *err);
+WW_API const struct ww_vet_row *ww_vet_at(const struct ww_vet *v, size_t i);
+WW_API const char *ww_vet_note(const struct ww_vet *v, size_t i);
+WW_API int ww_vet_report(const struct ww_vet *v, int form, char **out, struct ww_error *err);
+WW_API void ww_vet_free(struct ww_vet *v);
+
+enum ww_bisect_verdict { WW_BISECT_GOOD = 0, WW_BISECT_BAD = 1, WW_BISECT_SKIP = 125 };
+
+struct ww_bisect_options {
+	size_t size;
+	const char *metric;  /**< "resume_to_user", "device ..."; NULL: resume_to_user, else
+				"kernel resume", else "failures" */
+	double threshold_ms; /**< bad is slower than this; 0: half-way between good and bad */
+	double certainty;    /**< wanted; 0: 0.99 */
+};
+
+struct ww_bisect {
+	int32_t verdict; /**< enum ww_bisect_verdict */
+	int32_t reserved;
+	double probability; /**< that the verdict is right, at least */
+	uint64_t cycles;    /**< used */
+	uint64_t more;	    /**< cycles more that the certainty needs, about; 0 enough */
+	double threshold_ms, median_ms, ci_ms[2];
+	char why[512];
+};
+
+/** @param good, bad  cycles of known builds; may be NULL where the threshold is given */
+WW_API int ww_bisect_judge(const struct ww_cycleset *now, const struct ww_cycleset *good,
+			   const struct ww_cycleset *bad, const struct ww_bisect_options *opt,
+			   struct ww_bisect *out, struct ww_error *err);
+
 /* ---------------------------------------------------------- steps of power */
 
 /** Changes of level in a channel of power. */
@@ -1875,15 +2226,42 @@ WW_API int ww_suspend_fit(struct ww_trace *t, const char *channel,
 
 /* ----------------------------------------------------------------- reports */
 
-/** Forms of a report. */
-enum ww_report_form { WW_REPORT_TEXT = 0, WW_REPORT_JSON = 1 };
+/** Forms of a report; not every report has all. */
+enum ww_report_form {
+	WW_REPORT_TEXT = 0,
+	WW_REPORT_JSON = 1,
+	WW_REPORT_CSV = 2,
+	WW_REPORT_MARKDOWN = 3,
+	WW_REPORT_JUNIT = 4,
+	WW_REPORT_TRACE_EVENTS = 5, /**< Trace Event JSON, for Perfetto and chrome://tracing */
+	WW_REPORT_HTML = 6	    /**< one page, without network */
+};
 
 /**
  * Reports as text (UTF-8, one newline at the end), the same bytes for the same
  * trace in any locale and time zone. *out is freed with ww_free().
  */
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
+/** Text, JSON or CSV (one line a cycle). */
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
+struct ww_page_options {
+	size_t size;
+	const char *title; /**< NULL: the recording's own */
+	size_t devices;	   /**< bars a cycle at most; 0: 60 */
+};
+/**
+ * One self-contained page (WW_REPORT_HTML) or Trace Event JSON (WW_REPORT_TRACE_EVENTS) of all
+ * cycles: bytes, beats, phases, devices, watts on one axis. Written to a descriptor.
+ * @param t  the recording of r; NULL: without bytes and watts
+ */
+WW_API int ww_resume_page(const struct ww_resume *r, struct ww_trace *t, int form,
+			  const struct ww_page_options *opt, int fd, struct ww_error *err);
+/**
+ * Reads all cycles and writes each as it comes: text, JSON (wakewatt/kernlog/1), CSV (one line
+ * a device), HTML or Trace Event JSON. @return number of cycles
+ */
+WW_API int64_t ww_kernlog_report(struct ww_kernlog *k, int form, const struct ww_page_options *opt,
+				 int fd, struct ww_error *err);
 WW_API int ww_steps_report(const struct ww_steps *s, int form, char **out, struct ww_error *err);
 /** Forms of a picture. */
 enum ww_plot_form {
