@@ -2244,10 +2244,19 @@ enum ww_report_form {
 WW_API int ww_stat_report(const struct ww_stat *s, int form, char **out, struct ww_error *err);
 /** Text, JSON or CSV (one line a cycle). */
 WW_API int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_error *err);
+/** How much of each cycle a text tells. */
+enum ww_detail {
+	WW_DETAIL_AUTO = 0, /**< all of them where they are few, else a table */
+	WW_DETAIL_ALL,	    /**< each as soon as it is read */
+	WW_DETAIL_TABLE	    /**< a line a cycle */
+};
+
 struct ww_page_options {
 	size_t size;
 	const char *title; /**< NULL: the recording's own */
-	size_t devices;	   /**< bars a cycle at most; 0: 60 */
+	size_t devices;	   /**< of a cycle at most: bars (0: 60), lines of a text (0: 10) */
+	uint32_t cycle;	   /**< text: the details of this one alone; 0: not one */
+	int32_t detail;	   /**< text: enum ww_detail */
 };
 /**
  * One self-contained page (WW_REPORT_HTML) or Trace Event JSON (WW_REPORT_TRACE_EVENTS) of all
