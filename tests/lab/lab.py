@@ -136,6 +136,14 @@ def follow(folder):
 
 # --------------------------------------------------------------------- the DUT
 
+def wire_pair():
+    """Small buffers: what waits between UART and wire is what a FIFO holds."""
+    pair = socket.socketpair()
+    for s in pair:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    return pair
+
+
 class Dut:
     """A running (or past) DUT in a folder: sockets, pid files, logs and the wire's end."""
 
@@ -143,15 +151,17 @@ class Dut:
         self.folder = os.path.abspath(folder or os.environ.get("LAB_DIR")
                                       or os.path.join(OUT, "dut"))
         self.wire = self.path("wire")
+        self.console = self.path("kernel")
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def start(self, late_thaw=False, beat="--mode drain --format stamped", baud=115200,
-              append="", timeout=90, listen=None):
+              append="", timeout=90, listen=None, console=False):
         """Boot, and start the heartbeat unless beat is None.
 
         listen: the wire ends at this UNIX socket and not at a pseudo-terminal.
+        console: the kernel's console is a third port, paced as the wire is: self.console.
         """
         qemu = need("qemu-system-x86_64", "qemu-system-x86")
         release, kern = kernel()
@@ -160,28 +170,33 @@ class Dut:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
-        # Small buffers: what waits between UART and wire is what a FIFO holds.
-        ours, theirs = socket.socketpair()
-        for s in (ours, theirs):
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        pairs = [wire_pair() for _ in range(2 if console else 1)]
+        # Only one of a driver's ports can be the console.
+        messages = "ttyS2" if console else "ttyS0"
         command = [
             qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"), "-cpu", "max",
             "-m", "256", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none",
             "-no-reboot", "-kernel", os.path.join(kern, "boot", "vmlinuz-" + release),
-            "-initrd", initrd, "-append", "console=ttyS0,115200 quiet panic=-1 " + append,
+            "-initrd", initrd, "-append", f"console={messages},115200 quiet panic=-1 " + append,
             "-chardev", f"socket,id=con,path={self.path('console.sock')},server=on,wait=off",
             "-serial", "chardev:con",
-            "-chardev", f"socket,id=hb,fd={theirs.fileno()}", "-serial", "chardev:hb",
+            *(arg for n, (_, theirs) in zip(("hb", "kern"), pairs)
+              for arg in ("-chardev", f"socket,id={n},fd={theirs.fileno()}",
+                          "-serial", f"chardev:{n}")),
             "-qmp", f"unix:{self.path('qmp.sock')},server=on,wait=off",
             "-qmp", f"unix:{self.path('events.sock')},server=on,wait=off",
             "-msg", "timestamp=on", "-trace", "enable=serial_write",
             "-D", self.path("uart.log")]
-        self._spawn("qemu", command, theirs.fileno())
-        end = ("--listen", listen) if listen else ("--pty", self.wire)
-        self._spawn("relay", [relay, "--fd", str(ours.fileno()), *end, "--baud", str(baud),
-                              "--log", self.path("wire.log")], ours.fileno())
-        ours.close()
-        theirs.close()
+        self._spawn("qemu", command, *(theirs.fileno() for _, theirs in pairs))
+        ends = [("--listen", listen) if listen else ("--pty", self.wire),
+                ("--pty", self.console)]
+        for i, (ours, theirs) in enumerate(pairs):
+            self._spawn(f"relay{i or ''}",
+                        [relay, "--fd", str(ours.fileno()), *ends[i], "--baud",
+                         str(115200 if i else baud), "--log",
+                         self.path("console.log" if i else "wire.log")], ours.fileno())
+            ours.close()
+            theirs.close()
         self._spawn("follow", [sys.executable, os.path.join(HERE, "dut"), "--dir", self.folder,
                                "follow"])
         self.wait_ready(timeout)
@@ -234,7 +249,7 @@ class Dut:
 
     def stop(self):
         """End everything of this DUT; the logs stay."""
-        for name in ("qemu", "follow", "relay"):
+        for name in ("qemu", "follow", "relay", "relay1"):
             if not self.alive(name):
                 continue
             os.kill(self.pid(name), signal.SIGTERM)
