@@ -25,6 +25,12 @@ int ww_resume_tables(struct ww_str *s, const struct ww_resume *r, struct ww_erro
 bool ww_resume_repeats(const struct ww_resume *r, int latency);
 /* Bounds and no more: rounded outwards to three digits. */
 void ww_resume_bound(struct ww_str *s, double lo, double hi);
+/* Milliseconds: middle and half-width with the digits that it has, or a bound. */
+void ww_resume_ms(struct ww_str *s, struct ww_interval t);
+/* A latency of a cycle, nothing where it was not observed. */
+void ww_resume_latency(struct ww_str *s, const struct ww_cycle_out *o, int latency);
+/* "resume to user space" */
+const char *ww_resume_words(int latency);
 /* A bound from above, rounded up to three digits. */
 void ww_resume_at_most(struct ww_str *s, double ms);
 

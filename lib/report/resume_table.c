@@ -68,7 +68,7 @@ void ww_resume_bound(struct ww_str *s, double lo, double hi)
 }
 
 /* Milliseconds: middle and half-width, or a bound where the low end is none. */
-static void put_ms(struct ww_str *s, struct ww_interval t)
+void ww_resume_ms(struct ww_str *s, struct ww_interval t)
 {
 	double lo = (double)t.lo_ns / 1e6, hi = (double)t.hi_ns / 1e6, half = (hi - lo) / 2, mid;
 	double step;
@@ -134,7 +134,7 @@ bool ww_resume_repeats(const struct ww_resume *r, int latency)
 	return true;
 }
 
-static void add_latency(struct ww_str *s, const struct ww_cycle_out *o, int latency)
+void ww_resume_latency(struct ww_str *s, const struct ww_cycle_out *o, int latency)
 {
 	struct ww_interval t = o->c.latency[latency];
 
@@ -142,7 +142,7 @@ static void add_latency(struct ww_str *s, const struct ww_cycle_out *o, int late
 		ww_resume_bound(s, t.lo_ns == WW_TIME_MIN ? 0 : (double)t.lo_ns / 1e6,
 				t.hi_ns == WW_TIME_MAX ? INFINITY : (double)t.hi_ns / 1e6);
 	else
-		put_ms(s, t);
+		ww_resume_ms(s, t);
 }
 
 static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struct ww_cycle_out *o)
@@ -154,7 +154,7 @@ static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struc
 	ww_str_add(&cell[RESULT], ww_result_name(c->result));
 	for (int i = 0; i < WW_LAT_COUNT; i++)
 		if (!ww_resume_repeats(r, ww_resume_order[i].latency))
-			add_latency(&cell[LATENCY + i], o, ww_resume_order[i].latency);
+			ww_resume_latency(&cell[LATENCY + i], o, ww_resume_order[i].latency);
 	for (size_t i = 0; i < c->stalls; i++)
 		if (ww_iv_mid(c->stall[i].length) > longest)
 			longest = ww_iv_mid(c->stall[i].length);

@@ -22,6 +22,11 @@ static const char *const latency_words[WW_LAT_COUNT] = {
 	[WW_LAT_ASLEEP_FIRMWARE] = "asleep and firmware (last beat to hand-over)",
 };
 
+const char *ww_resume_words(int latency)
+{
+	return latency_words[latency];
+}
+
 const char *ww_beat_mode_name(const struct ww_resume *r)
 {
 	static const char *const names[] = {NULL, "stream", "reopen", "drain"};
