@@ -17,9 +17,12 @@ struct ww_pm_line {
 	int64_t host_ns;      /* stamp of a program that logged it, WW_NO_TIME none */
 	int64_t lo_ns, hi_ns; /* bench's time of its last byte, WW_NO_TIME none */
 	int64_t first_lo_ns;  /* bench: its first byte came no earlier */
-	uint32_t bytes; /* that the kernel's console sent for it, CR LF included; 0 not kernel */
-	uint32_t span;	/* index + 1 of the span it lies in, 0 none */
-	uint8_t kernel; /* 1 a line of the kernel's */
+	uint32_t bytes;	 /* that the kernel's console sent for it, CR LF included; 0 not kernel */
+	uint32_t span;	 /* index + 1 of the span it lies in, 0 none */
+	uint32_t device; /* index + 1 of the device whose call or return it is, 0 none */
+	int32_t pid;	 /* task that printed it: by its caller field, or of a call; -1 unknown */
+	uint8_t returns; /* 1: it is the device's return, not its call */
+	uint8_t kernel;	 /* 1 a line of the kernel's */
 	uint8_t firmware;
 	const char *text; /* shortened; kept for lines around gaps */
 };
@@ -76,12 +79,27 @@ void ww_pm_gaps(struct ww_pm_work *w, int64_t gap_ns);
  * lengths of devices, spans, totals. baud 0: found. pmconsole.c
  */
 void ww_pm_console(struct ww_pm_work *w, uint32_t baud, bool no_console);
+/* All cycles together: what share of the time the log itself took. */
+struct ww_pm_console_sum {
+	uint64_t cycles;
+	double console_ns, total_ns, worst; /* worst: share in one cycle */
+	uint32_t baud;
+};
+void ww_pm_console_add(struct ww_pm_console_sum *s, const struct ww_pm_cycle *c);
+/* The note that warns, where the log disturbs what it measures. */
+void ww_pm_console_note(const struct ww_pm_console_sum *s, struct ww_notes *notes);
 
 /*
  * The critical path through each phase: from its end back, the callback that ended last
  * before the one that waits for it (parent, or the same task). pmcritical.c
  */
 void ww_pm_critical(struct ww_pm_work *w);
+
+/*
+ * What two sources say of one thing and do not agree in, once lengths are known and the
+ * console's cost is out: contradictions. pmmerge.c
+ */
+void ww_pm_disagree(struct ww_pm_work *w);
 
 /* Devices in the order of their start, pointers of w->c, contradictions listed. */
 int ww_pm_close(struct ww_pm_work *w, struct ww_error *err);
