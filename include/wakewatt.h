@@ -26,7 +26,7 @@
  * - Threads. One handle, one thread at a time; different handles are
  *   independent. The library has no mutable globals, installs no signal
  *   handlers, prints nothing and never exits. The only thread it starts is a
- *   recorder's writer thread.
+ *   recorder's writer thread, and of a campaign that judges its cycles one that reads.
  * - The application owns the loop. Whatever waits offers a file descriptor to
  *   poll for reading and a `_dispatch` that never blocks.
  * - Pull readers have three outcomes: 1 an item, 0 the end (for now, on a trace
@@ -239,11 +239,18 @@ struct ww_mark {
 #define WW_MARK_WAKE	 "wake" /* wake command given: the wake lies between this and wake-end */
 #define WW_MARK_WAKE_END "wake-end" /* wake command ended; text as request-end */
 #define WW_MARK_CYCLE_END                                                                          \
-	"cycle-end" /* campaign: "ok" back, "timeout" never seen again, "stopped" by the user */
-#define WW_MARK_DUT_RESET     "reset"	  /* campaign: a DUT that never came back is reset */
-#define WW_MARK_DUT_RESET_END "reset-end" /* how that ended */
-#define WW_MARK_DUT_OFF	      "off"	  /* campaign: the action at its end */
-#define WW_MARK_DUT_OFF_END   "off-end"	  /* how that ended */
+	"cycle-end" /* campaign: "ok" back, "timeout" never seen again, "no silence", "unplugged", \
+		       "stopped" by the user or with the bench */
+#define WW_MARK_WARMUP "warmup" /* the cycle of this number is for no figure */
+#define WW_MARK_SILENT "silent" /* campaign without a heartbeat: the last sign of life was here */
+#define WW_MARK_ALIVE  "alive"	/* the same: the first sign after it; text: of what */
+#define WW_MARK_CONTINUED                                                                          \
+	"continued" /* recording goes on after an end of its own or the bench's; text: how */
+#define WW_MARK_CAMPAIGN_END  "campaign-end" /* fewer cycles than asked for, and why */
+#define WW_MARK_DUT_RESET     "reset"	     /* campaign: a DUT that never came back is reset */
+#define WW_MARK_DUT_RESET_END "reset-end"    /* how that ended */
+#define WW_MARK_DUT_OFF	      "off"	     /* campaign: the action at its end */
+#define WW_MARK_DUT_OFF_END   "off-end"	     /* how that ended */
 #define WW_MARK_UNPLUGGED     "unplugged"
 #define WW_MARK_REPLUGGED     "replugged"
 #define WW_MARK_CLOCK_STEP                                                                         \
@@ -525,7 +532,12 @@ struct ww_recorder_options {
 	int64_t every_ns;    /**< asked interval of readings, 0: the meter's fastest */
 	size_t queue_bytes;  /**< 0: 16 MiB */
 	int32_t raw;	     /**< 1: keep the meters' bytes too, as serial sources "NAME.raw" */
-	int32_t reserved;
+	/**
+	 * 1: `path` is a trace that is there, and is gone on with: the same sources by name.
+	 * Its axis goes on; after a boot of the bench by the wall clock, strictly later than
+	 * all that it holds. Not with `raw`.
+	 */
+	int32_t append;
 };
 
 WW_API int ww_recorder_new(const struct ww_recorder_options *opt, struct ww_recorder **out,
@@ -652,6 +664,36 @@ struct ww_campaign_options {
 				       over as before ("timeout") and the campaign goes on once it
 				       beats again; NULL: the campaign ends there */
 	const char *off;	    /**< action at the end, whatever happened; NULL: none */
+	/** More than asleep_ns: each sleep is drawn anew between the two. */
+	int64_t asleep_max_ns;
+	/** Of what is drawn (also of a wake "rtc:2s..10s"); 0: one is made. Meta campaign.seed. */
+	uint64_t seed;
+	uint32_t warmup;	/**< cycles before the others, marked: they are in no figure */
+	int32_t until_failure;	/**< 1: ends after the first cycle that is not ok */
+	int64_t until_width_ns; /**< ends when the median is known so well; 0: no. See
+				     resumetime-record(1); needs a trace in a file */
+	int32_t look; /**< 1: each cycle is judged as soon as it is over: ww_campaign_state() */
+	uint32_t until_least; /**< cycles that until_width needs at least; 0: 20 */
+	/** An adapter that is away longer than this ends the campaign; 0: 1 h. */
+	int64_t away_timeout_ns;
+	/**
+	 * Instead of a heartbeat (serial 0): what shows that the DUT runs. "meter>8W" by a
+	 * source's name, "line=1", "console" (any byte), or a command that ends with 0.
+	 */
+	const char *alive;
+};
+
+/** How far a campaign is. */
+struct ww_campaign_state {
+	uint32_t cycle;		    /**< that runs or comes next, from 1, warm-ups among them */
+	uint32_t cycles;	    /**< of all, as far as is known */
+	uint32_t ok, failed, other; /**< of those that count; other: nobody knows what it was */
+	int32_t latency;	    /**< enum ww_latency of the next two; -1: none was observed */
+	double median_ms;	    /**< NaN unknown */
+	double width_ms;   /**< of the interval that until_width looks at; infinite: unbounded */
+	int64_t left_ns;   /**< about so long until the end; -1 unknown */
+	const char *phase; /**< a word */
+	const char *end;   /**< a sentence on how it ended, "" while it runs. Lent. */
 };
 
 /** @param serial  id of the recorder's source that carries the heartbeat, 0 none */
@@ -664,6 +706,7 @@ WW_API int ww_campaign_fd(const struct ww_campaign *c);
 WW_API int ww_campaign_dispatch(struct ww_campaign *c, struct ww_error *err);
 /** Progress: cycle now running (from 1), and a word for its phase. */
 WW_API uint32_t ww_campaign_progress(const struct ww_campaign *c, const char **phase);
+WW_API void ww_campaign_state(const struct ww_campaign *c, struct ww_campaign_state *out);
 /** Ends running commands (SIGTERM), marks the cycle as stopped. May be NULL. */
 WW_API void ww_campaign_free(struct ww_campaign *c);
 
@@ -828,6 +871,7 @@ enum ww_event {
 	WW_EV_FIRST_BEAT,
 	WW_EV_STEADY,
 	WW_EV_SETTLED,
+	WW_EV_ALIVE, /**< without a heartbeat: the first sign of life after the silence */
 	WW_EV_COUNT, /* of this header; new ones go before it */
 	WW_EV_MAX = 24
 };
@@ -843,8 +887,10 @@ enum ww_latency {
 	WW_LAT_SILENCE, /**< last beat to first beat: all phases whose limits were not seen, as one
 			 */
 	WW_LAT_DUT_ASLEEP, /**< what the DUT's own clocks say it slept (BOOTTIME - MONOTONIC) */
-	WW_LAT_ASLEEP_FIRMWARE, /**< last beat (or off) to handoff, where no wake was seen */
-	WW_LAT_COUNT,		/* of this header; new ones go before it */
+	WW_LAT_ASLEEP_FIRMWARE,	  /**< last beat (or off) to handoff, where no wake was seen */
+	WW_LAT_RESUME_TO_ALIVE,	  /**< wake to alive */
+	WW_LAT_RESUME_TO_SETTLED, /**< wake to settled: of a meter fast enough */
+	WW_LAT_COUNT,		  /* of this header; new ones go before it */
 	WW_LAT_MAX = 24
 };
 
@@ -891,6 +937,8 @@ struct ww_cycle {
 	struct ww_quantity energy_J; /**< request (or last beat) to steady; NaN without a meter */
 	struct ww_quantity asleep_watts; /**< mean while asleep; NaN where the meter is too slow */
 	const char *energy_why;		 /**< why not, "" otherwise */
+	int32_t warmup;			 /**< 1: listed, but in no figure */
+	int32_t mode;			 /**< enum ww_pm_mode, as the DUT told it */
 };
 
 /** A latency over all cycles; times in ms. */

@@ -39,6 +39,7 @@ const char *ww_event_name(int event)
 		[WW_EV_FIRMWARE] = "firmware", [WW_EV_HANDOFF] = "handoff",
 		[WW_EV_UART] = "uart",	       [WW_EV_FIRST_BEAT] = "first_beat",
 		[WW_EV_STEADY] = "steady",     [WW_EV_SETTLED] = "settled",
+		[WW_EV_ALIVE] = "alive",
 	};
 
 	return event >= 0 && event < WW_EV_COUNT ? names[event] : NULL;
@@ -57,6 +58,8 @@ const char *ww_latency_name(int latency)
 		[WW_LAT_SILENCE] = "silence",
 		[WW_LAT_DUT_ASLEEP] = "dut_asleep",
 		[WW_LAT_ASLEEP_FIRMWARE] = "asleep_and_firmware",
+		[WW_LAT_RESUME_TO_ALIVE] = "resume_to_alive",
+		[WW_LAT_RESUME_TO_SETTLED] = "resume_to_settled",
 	};
 
 	return latency >= 0 && latency < WW_LAT_COUNT ? names[latency] : NULL;

@@ -109,6 +109,7 @@ const char *ww_features(void)
 	X(ww_found)                                                                                \
 	X(ww_driver_info)                                                                          \
 	X(ww_campaign_options)                                                                     \
+	X(ww_campaign_state)                                                                       \
 	X(ww_stat_options)                                                                         \
 	X(ww_channel_stat)                                                                         \
 	X(ww_resume_options)                                                                       \

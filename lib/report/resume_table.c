@@ -17,6 +17,8 @@ const struct ww_resume_column ww_resume_order[WW_LAT_COUNT] = {
 	{WW_LAT_RESUME_TO_UART, "to uart"},
 	{WW_LAT_RESUME_TO_USER, "to user"},
 	{WW_LAT_RESUME_TO_STEADY, "to steady"},
+	{WW_LAT_RESUME_TO_ALIVE, "to alive"},
+	{WW_LAT_RESUME_TO_SETTLED, "to settled"},
 	{WW_LAT_SILENCE, "silence"},
 	{WW_LAT_DUT_ASLEEP, "DUT asleep"},
 };

@@ -20,6 +20,8 @@ static const char *const latency_words[WW_LAT_COUNT] = {
 	[WW_LAT_SILENCE] = "silence (last beat to first, sleep included)",
 	[WW_LAT_DUT_ASLEEP] = "asleep by the DUT's clocks",
 	[WW_LAT_ASLEEP_FIRMWARE] = "asleep and firmware (last beat to hand-over)",
+	[WW_LAT_RESUME_TO_ALIVE] = "resume to the first sign of life",
+	[WW_LAT_RESUME_TO_SETTLED] = "resume to settled power",
 };
 
 const char *ww_resume_words(int latency)
