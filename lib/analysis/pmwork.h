@@ -42,6 +42,7 @@ struct ww_pm_work {
 	const char **error_list, **contradiction_list;
 	/* Strings of this cycle: freed together. */
 	struct ww_pm_block *blocks;
+	const char **seen;	      /* the last ones, by their hash */
 	uint64_t told_utc_ns;	      /* wall time of its begin where the text tells one, 0 none */
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
 	bool oom;		      /* no memory somewhere: the reader fails */
@@ -55,6 +56,7 @@ const char *ww_pm_strf(struct ww_pm_work *w, const char *format, ...) WW_PRINTF(
 struct ww_pm_span *ww_pm_add_span(struct ww_pm_work *w);     /* all unknown; NULL no memory */
 struct ww_pm_device *ww_pm_add_device(struct ww_pm_work *w); /* the same */
 struct ww_pm_other *ww_pm_add_other(struct ww_pm_work *w);   /* the same */
+struct ww_pm_line *ww_pm_add_line(struct ww_pm_work *w);     /* not initialised */
 
 /* ------------------------------------------------------------------- passes */
 
