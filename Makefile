@@ -35,6 +35,8 @@ WITH_GPIOD ?= $(call have,libgpiod)
 WITH_CURL  ?= $(call have,libcurl)
 WITH_JANSSON ?= $(call have,jansson)
 WITH_NETTLE ?= $(call have,nettle)
+WITH_ZLIB  ?= $(call have,zlib)
+WITH_LZMA  ?= $(call have,liblzma)
 
 # Reports are compared byte for byte between compilers: no fused operations.
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -68,6 +70,14 @@ endif
 ifeq ($(WITH_NETTLE),1)
 PKGS += nettle
 ALLC += -DWW_WITH_NETTLE=1
+endif
+ifeq ($(WITH_ZLIB),1)
+PKGS += zlib
+ALLC += -DWW_WITH_ZLIB=1
+endif
+ifeq ($(WITH_LZMA),1)
+PKGS += liblzma
+ALLC += -DWW_WITH_LZMA=1
 endif
 ALLC   += $(shell $(PKGCONF) --cflags $(PKGS) 2>/dev/null)
 LDLIBS := $(shell $(PKGCONF) --libs $(PKGS) 2>/dev/null) $(LDLIBS)

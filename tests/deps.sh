@@ -4,7 +4,8 @@
 # needs no rights, where everything is there already.
 set -eu
 build="gcc make pkg-config libc6-dev libsqlite3-dev libzstd-dev libusb-1.0-0-dev libftdi1-dev
-    libgpiod-dev libcurl4-openssl-dev libjansson-dev nettle-dev python3"
+    libgpiod-dev libcurl4-openssl-dev libjansson-dev nettle-dev zlib1g-dev liblzma-dev
+    python3"
 demo="$build musl-tools qemu-system-x86 busybox-static cpio kmod util-linux e2fsprogs xz-utils"
 all="$demo clang clang-format clang-tidy cppcheck libcmocka-dev umockdev libumockdev-dev libmodbus-dev
     grabserial sqlite3 mandoc locales python3-numpy python3-pandas procps locales git"

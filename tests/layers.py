@@ -11,8 +11,9 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 ROW = re.compile(r"^\|\s*([a-z, ]+?)\s*\|\s*(.+?)\s*\|\s*$")
 # Libraries of others, each behind one layer.
-FOREIGN = {"sqlite3.h": "trace", "zstd.h": "trace", "libusb.h": "bus", "ftdi.h": "bus",
-           "gpiod.h": "bus", "curl/curl.h": "bus", "jansson.h": "meter"}
+FOREIGN = {"sqlite3.h": {"trace"}, "zstd.h": {"trace", "import"}, "libusb.h": {"bus"},
+           "ftdi.h": {"bus"}, "gpiod.h": {"bus"}, "curl/curl.h": {"bus"}, "jansson.h": {"meter"},
+           "zlib.h": {"import"}, "lzma.h": {"import"}}
 
 
 def table(readme):
@@ -61,8 +62,9 @@ def check_lib(root, allowed):
             other = name.split("/")[0]
             if not own:
                 base = pathlib.Path(name).name
-                if base in FOREIGN and FOREIGN[base] != layer:
-                    yield f"{where}: <{name}> belongs to {FOREIGN[base]} alone"
+                if layer not in FOREIGN.get(base, {layer}):
+                    owners = " and ".join(sorted(FOREIGN[base]))
+                    yield f"{where}: <{name}> belongs to {owners} alone"
             elif name.count("/") != 1 or other not in layers:
                 yield f"{where}: \"{name}\" does not name its layer, as in \"base/str.h\""
             elif not (root / "lib" / name).is_file():

@@ -82,10 +82,20 @@ int ww_abi(void)
 #else
 #define F_NETTLE ""
 #endif
+#ifdef WW_WITH_ZLIB
+#define F_ZLIB "zlib "
+#else
+#define F_ZLIB ""
+#endif
+#ifdef WW_WITH_LZMA
+#define F_LZMA "lzma "
+#else
+#define F_LZMA ""
+#endif
 
 const char *ww_features(void)
 {
-	return F_USB F_FTDI F_GPIO F_CURL F_JANSSON F_NETTLE "sqlite zstd";
+	return F_USB F_FTDI F_GPIO F_CURL F_JANSSON F_NETTLE F_ZLIB F_LZMA "sqlite zstd";
 }
 
 /* One list of the public structures, for bindings that check their sizes. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Public: enum ww_pm_phase, ww_pm_verb, ww_pm_mode. */
-#include "wakewatt.h"
+#include <wakewatt.h>
 
 /* No time, no duration. */
 #define WW_NO_TIME INT64_MIN
