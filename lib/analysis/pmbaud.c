@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rate of a console by the stamps of its lines. printk() on a synchronous port returns
+ * when the last byte is in the UART, so that the next stamp of the same task comes the time
+ * of the line's bytes (8N1: ten bits each) and a few microseconds later.
+ */
+#include "analysis/pmconsole.h"
+
+#define RATIO_LO .99
+#define RATIO_HI 1.05
+#define OVER_NS	 10e3 /* of a line beside its bytes */
+#define RES_NS	 2e3
+
+static const uint32_t rates[] = {9600,	  19200,   38400,   57600,   115200,  230400,
+				 460800,  500000,  576000,  921600,  1000000, 1152000,
+				 1500000, 2000000, 2500000, 3000000, 3500000, 4000000};
+
+bool ww_pm_sent_bound(double ns, double wire_ns)
+{
+	return ns >= RATIO_LO * wire_ns - RES_NS && ns <= RATIO_HI * wire_ns + OVER_NS;
+}
+
+/* Lines at that rate, of the same width in time where `shift` moves them away. */
+static size_t hits(const struct ww_pm_sent *line, size_t n, double rate, double shift)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double wire = line[i].bytes * 1e10 / rate, off = shift * wire;
+
+		if (line[i].asleep)
+			continue;
+		off += shift > 0 ? OVER_NS : shift < 0 ? -OVER_NS : 0;
+		found += (line[i].any_ns > 0 &&
+			  ww_pm_sent_bound((double)line[i].any_ns - off, wire)) ||
+			 (line[i].own_ns > 0 &&
+			  ww_pm_sent_bound((double)line[i].own_ns - off, wire));
+	}
+	return found;
+}
+
+uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n)
+{
+	size_t best = 0;
+	uint32_t rate = 0;
+
+	for (size_t i = 0; i < WW_COUNTOF(rates); i++) {
+		size_t got = hits(line, n, rates[i], 0);
+		/* What chance gives: the same beside the place where they should be. */
+		size_t chance = hits(line, n, rates[i], .1) + hits(line, n, rates[i], -.1);
+
+		if (got >= 3 && 2 * got > 3 * chance + 2 && got > best) {
+			best = got;
+			rate = rates[i];
+		}
+	}
+	return rate;
+}
