@@ -51,11 +51,22 @@ struct ww_kline {
 
 struct ww_kline_state {
 	/* Remembered over lines: cleared by init. Not the caller's business. */
-	int64_t day_ns, sum_ns, last_day_ns;
-	int32_t year, month, last_month;
-	uint32_t lines, kernel_stamps, host_stamps;
-	int guess; /* framing of the lines before: tried first */
-	int64_t spare[8];
+	int64_t last_kernel_ns; /* of the last stamp that was believed */
+	int64_t day_ns;		/* days that have passed, for clocks without a date */
+	int64_t last_day_ns;	/* the last time of day; -1 none */
+	int64_t sum_ns;		/* of deltas */
+	int64_t anchor_ns;	/* a date of dmesg --reltime is sum_ns plus this */
+	int64_t block_ns;	/* stamp of the lines that follow a header of its own line */
+	int64_t block_res_ns;
+	uint64_t host_hash;  /* of the name of the machine that logs */
+	uint64_t month_hash; /* of a month's name that is in no table */
+	int32_t year, month;
+	uint32_t lines, kernel_stamps;
+	bool bracketed; /* "[12.345678] " in front is the logger's, not the kernel's */
+	bool deltas;	/* times of day turned out to be differences */
+	bool anchored;	/* anchor_ns is known */
+	bool block;	/* block_ns is */
+	bool monotonic; /* a host and a tag follow the kernel's stamp */
 	/* A line that has escapes or NUL bytes in it is cleaned into this; longer ones are cut. */
 	char clean[4096];
 };

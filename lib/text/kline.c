@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* A line of kernel text without what stands around the message. */
+#include "text/klineimpl.h"
+
+/* More layers than any real log has. */
+#define LAYERS_MOST 12
+
+void ww_kline_init(struct ww_kline_state *s)
+{
+	memset(s, 0, offsetof(struct ww_kline_state, clean));
+	/* A leap year, so that each day exists. */
+	s->year = 2000;
+	s->last_day_ns = -1;
+}
+
+static void clear(struct ww_kline *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->kernel_ns = WW_NO_TIME;
+	o->host_ns = WW_NO_TIME;
+	o->level = -1;
+}
+
+/* "> > " of mails. */
+static bool quote(struct ww_kcur *c)
+{
+	while (c->p < c->end && (*c->p == '>' || ww_kl_blank(*c->p)))
+		c->p++;
+	return true;
+}
+
+/* "(XEN) [  12.345678] " and "(d1) " */
+static bool xen(struct ww_kcur *c)
+{
+	const char *p = c->p;
+	uint64_t v;
+
+	if (ww_kl_at(p, c->end, "(XEN)", 5)) {
+		p += 5;
+	} else if (c->end - p > 3 && p[1] == 'd' && ww_is_digit(p[2])) {
+		p = ww_kl_digits(p + 2, c->end, 5, &v);
+		if (p >= c->end || *p++ != ')')
+			return false;
+	} else {
+		return false;
+	}
+	c->o->from = WW_LINE_XEN;
+	c->p = ww_kl_blanks(p, c->end);
+	if (c->p < c->end && *c->p == '[')
+		ww_kl_bracket(c);
+	c->whole = true;
+	return true;
+}
+
+bool ww_kl_peel(struct ww_kcur *c)
+{
+	unsigned char b = (unsigned char)*c->p;
+
+	switch (b) {
+	case ' ':
+	case '\t':
+		c->p = ww_kl_blanks(c->p, c->end);
+		return true;
+	case '>':
+		return quote(c);
+	case '[':
+		return ww_kl_bracket(c);
+	case '<':
+		return ww_kl_level(c);
+	case '(':
+		return xen(c);
+	default:
+		if (ww_is_digit((char)b))
+			return ww_kl_number(c);
+		if ((b >= 'A' && b <= 'Z') || (b >= 'a' && b <= 'z') || b >= 0x80)
+			return ww_kl_word(c);
+		return false;
+	}
+}
+
+static void peel_all(struct ww_kcur *c)
+{
+	for (int i = 0; i < LAYERS_MOST && c->p < c->end && !c->whole; i++)
+		if (!ww_kl_peel(c))
+			return;
+}
+
+/* The message, once everything is off. */
+static void finish(struct ww_kcur *c)
+{
+	struct ww_kline *o = c->o;
+
+	while (c->p < c->end && (ww_kl_blank(c->end[-1]) || c->end[-1] == '\r'))
+		c->end--;
+	o->text.p = c->p;
+	o->text.n = (size_t)(c->end - c->p);
+	o->console_n = (size_t)(c->end - (c->console ? c->console : c->p));
+}
+
+/* "[  123.456789] text" at the very beginning, which most lines are. */
+static inline bool plain(struct ww_kcur *c)
+{
+	const char *p = c->p;
+
+	/* Without a blank it may be a logger's own. */
+	if (c->end - p < 15 || p[0] != '[' || p[1] != ' ' || c->s->bracketed)
+		return false;
+	return ww_kl_kernel_stamp(c, p, false);
+}
+
+void ww_kline_parse(struct ww_kline_state *s, const char *line, size_t n, struct ww_kline *o)
+{
+	struct ww_kcur c = {.s = s, .o = o};
+
+	clear(o);
+	s->lines++;
+	/* Terminals fill with NUL, and hang up with one in front. */
+	if (n && (memchr(line, '\x1b', n) || memchr(line, 0, n))) {
+		n = ww_kl_clean(line, n, s->clean, sizeof(s->clean));
+		line = s->clean;
+	}
+	while (n && (line[n - 1] == '\r' || ww_kl_blank(line[n - 1])))
+		n--;
+	c.p = line;
+	c.end = line + n;
+	if (!n) {
+		s->block = false;
+		finish(&c);
+		return;
+	}
+	if (!plain(&c)) {
+		peel_all(&c);
+		if (o->kernel_ns == WW_NO_TIME && !c.whole && !c.header)
+			ww_kl_search(&c);
+		if (s->block && o->host_clock == WW_HOST_NONE)
+			ww_kl_host(&c, WW_HOST_WALL, s->block_ns, s->block_res_ns);
+	}
+	finish(&c);
+}
