@@ -34,6 +34,8 @@ static bool xen(struct ww_kcur *c)
 {
 	const char *p = c->p;
 	uint64_t v;
+	int64_t ns;
+	int decimals;
 
 	if (ww_kl_at(p, c->end, "(XEN)", 5)) {
 		p += 5;
@@ -46,9 +48,17 @@ static bool xen(struct ww_kcur *c)
 	}
 	c->o->from = WW_LINE_XEN;
 	c->p = ww_kl_blanks(p, c->end);
-	if (c->p < c->end && *c->p == '[')
-		ww_kl_bracket(c);
 	c->whole = true;
+	if (c->p >= c->end || *c->p != '[')
+		return true;
+	/* The hypervisor's own clock. */
+	p = ww_kl_seconds(ww_kl_blanks(c->p + 1, c->end), c->end, &ns, &decimals);
+	if (p && p < c->end && *p == ']') {
+		ww_kl_host(c, WW_HOST_ELAPSED, ns, ww_kl_res(decimals));
+		c->p = ww_kl_blanks(p + 1, c->end);
+	} else if (!p) {
+		ww_kl_bracket(c);
+	}
 	return true;
 }
 

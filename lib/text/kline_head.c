@@ -307,13 +307,13 @@ bool ww_kl_number(struct ww_kcur *c)
 }
 
 /* "kern  :info  : " of dmesg -x. */
-static bool decoded(struct ww_kcur *c, size_t n)
+static bool decoded(struct ww_kcur *c)
 {
 	const char *colon, *level;
 	size_t k;
 	int v;
 
-	if (n > 8 || c->end - c->p < 14 || c->p[6] != ':')
+	if (c->end - c->p < 14 || c->p[6] != ':')
 		return false;
 	level = c->p + 7;
 	colon = memchr(level, ':', (size_t)(c->end - level));
@@ -385,5 +385,5 @@ bool ww_kl_word(struct ww_kcur *c)
 		ww_kl_host_tag(c);
 		return true;
 	}
-	return weekday(c, n) || decoded(c, n);
+	return weekday(c, n) || decoded(c);
 }

@@ -83,6 +83,24 @@ static bool read_stamp(struct ww_kcur *c, const char *p, struct stamp *out)
 	return true;
 }
 
+/*
+ * Glued behind text: is it the kernel's? A stamp that is not padded may be a number of the
+ * text: it must fit the stamps before it, and no sentence leads up to it.
+ */
+static bool believable(const struct ww_kcur *c, const char *at, int64_t ns)
+{
+	const struct ww_kline_state *s = c->s;
+	unsigned char b;
+
+	if (s->kernel_stamps > 1 &&
+	    (ns < s->last_kernel_ns - BACK_NS || ns > s->last_kernel_ns + AHEAD_NS))
+		return false;
+	if (at[1] == ' ' || at - c->p < 2 || at[-1] != ' ')
+		return true;
+	b = (unsigned char)(at[-2] | 0x20);
+	return !(b >= 'a' && b <= 'z') && !ww_is_digit(at[-2]);
+}
+
 bool ww_kl_kernel_stamp(struct ww_kcur *c, const char *at, bool anywhere)
 {
 	struct ww_kline_state *s = c->s;
@@ -91,8 +109,7 @@ bool ww_kl_kernel_stamp(struct ww_kcur *c, const char *at, bool anywhere)
 
 	if (!read_stamp(c, at, &t))
 		return false;
-	if (anywhere && s->kernel_stamps > 1 &&
-	    (t.ns < s->last_kernel_ns - BACK_NS || t.ns > s->last_kernel_ns + AHEAD_NS))
+	if (anywhere && !believable(c, at, t.ns))
 		return false;
 	o->kernel_ns = t.ns;
 	o->kernel_res_ns = ww_kl_res(t.decimals);
