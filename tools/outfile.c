@@ -25,47 +25,28 @@ static int write_all(int fd, const char *text)
 	return 0;
 }
 
-/* Into what is there: a pipe, a device. Opening one never makes a file of it. */
-static int write_into(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), rc;
-
-	if (fd < 0)
-		return -errno;
-	rc = write_all(fd, text);
-	if (close(fd) < 0 && rc == 0)
-		rc = -errno;
-	return rc;
-}
-
 /* A new file beside the old one, which takes its name when it is complete. */
-static int replace(const char *path, const char *text, mode_t mode)
+static int beside(struct tool_out *o, const char *path, mode_t mode)
 {
-	char *temporary = NULL;
-	int fd, rc;
+	int rc;
 
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+	o->real = strdup(path);
+	if (!o->real || asprintf(&o->temporary, "%s.XXXXXX", path) < 0) {
+		o->temporary = NULL;
 		return -ENOMEM;
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0) {
-		rc = -errno;
-		free(temporary);
-		return rc;
 	}
-	rc = write_all(fd, text);
-	if (rc == 0 && fchmod(fd, mode) < 0)
-		rc = -errno;
-	if (close(fd) < 0 && rc == 0)
-		rc = -errno;
-	if (rc == 0 && rename(temporary, path) < 0)
-		rc = -errno;
-	if (rc < 0)
-		unlink(temporary);
-	free(temporary);
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (o->fd >= 0 && fchmod(o->fd, mode) == 0)
+		return 0;
+	rc = -errno;
+	if (o->fd < 0) {
+		free(o->temporary);
+		o->temporary = NULL;
+	}
 	return rc;
 }
 
-static int to_file(const char *path, const char *text)
+static int open_out(struct tool_out *o, const char *path)
 {
 	struct stat st;
 	mode_t mask;
@@ -77,21 +58,63 @@ static int to_file(const char *path, const char *text)
 			return -errno;
 		mask = umask(0);
 		umask(mask);
-		return replace(path, text, 0666 & ~mask);
+		return beside(o, path, 0666 & ~mask);
 	}
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return write_into(path, text);
+	if (!S_ISREG(st.st_mode)) {
+		/* A pipe, a device: opening one never makes a file of it. */
+		o->fd = open(path, O_WRONLY | O_CLOEXEC);
+		return o->fd < 0 ? -errno : 0;
+	}
 	/* A file that may not be written to is not to be replaced either. */
 	if (access(path, W_OK) < 0)
 		return -errno;
 	real = realpath(path, NULL); /* through a link, not over it */
 	if (!real)
 		return -errno;
-	rc = replace(real, text, st.st_mode & 07777);
+	rc = beside(o, real, st.st_mode & 07777);
 	free(real);
 	return rc;
+}
+
+int tool_out_open(struct tool_out *o, const char *path)
+{
+	int rc;
+
+	*o = (struct tool_out){.fd = -1};
+	rc = open_out(o, path);
+	if (rc < 0)
+		tool_out_close(o, false);
+	return rc;
+}
+
+int tool_out_close(struct tool_out *o, bool good)
+{
+	int rc = 0;
+
+	if (o->fd >= 0 && close(o->fd) < 0 && good)
+		rc = -errno;
+	if (rc == 0 && good && o->temporary && rename(o->temporary, o->real) < 0)
+		rc = -errno;
+	if (o->temporary && (rc < 0 || !good))
+		unlink(o->temporary);
+	free(o->temporary);
+	free(o->real);
+	*o = (struct tool_out){.fd = -1};
+	return rc;
+}
+
+static int to_file(const char *path, const char *text)
+{
+	struct tool_out o;
+	int rc = tool_out_open(&o, path), closed;
+
+	if (rc < 0)
+		return rc;
+	rc = write_all(o.fd, text);
+	closed = tool_out_close(&o, rc == 0);
+	return rc < 0 ? rc : closed;
 }
 
 int tool_write_file(const char *path, char *text)

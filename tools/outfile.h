@@ -12,6 +12,18 @@
  */
 int tool_write_file(const char *path, char *text);
 
+/*
+ * The same by descriptor, for what is written piece by piece: open, write to `fd`, close. What
+ * stood there before stays until `good` is told, and for ever where it is not.
+ * @return 0, or a negative errno
+ */
+struct tool_out {
+	int fd;
+	char *temporary, *real; /* NULL: written into what is there */
+};
+int tool_out_open(struct tool_out *o, const char *path);
+int tool_out_close(struct tool_out *o, bool good);
+
 /* Both names are there and mean one file: a picture must not take a trace's place. */
 bool tool_same_file(const char *a, const char *b);
 

@@ -96,7 +96,8 @@ void ww_json_length(struct ww_json *j, const char *key, struct ww_interval t, do
 		ww_json_decimal(j, "value", ww_iv_mid(t), 6);
 	if (open || isnan(u)) {
 		ww_json_null(j, "u");
-		ww_json_text(j, "why", open ? "only a bound is known" : "its resolution is not known");
+		ww_json_text(j, "why",
+			     open ? "only a bound is known" : "its resolution is not known");
 	} else {
 		ww_json_trimmed(j, "u", u, ww_decimals_for(u, 4) + 1);
 	}
@@ -125,7 +126,8 @@ static double step_of(double half)
 
 void ww_put_length(struct ww_str *s, struct ww_interval t, double res_ns)
 {
-	double lo = (double)t.lo_ns / 1e6, hi = (double)t.hi_ns / 1e6, half = (hi - lo) / 2, mid, step;
+	double lo = (double)t.lo_ns / 1e6, hi = (double)t.hi_ns / 1e6, half = (hi - lo) / 2, mid,
+	       step;
 	int d;
 
 	if (!ww_iv_ok(t))
