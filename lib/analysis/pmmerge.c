@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel text and ftrace of one suspend become one: on the clock of the text where it has one,
+ * ftrace's lengths where both are, each kept beside the other.
+ */
+#include "analysis/pmpair.h"
+#include "base/str.h"
+
+#define LIKE_NS	 (2 * WW_NS_PER_MS)  /* two lengths of one phase differ by no more than this */
+#define CLOCK_NS (10 * WW_NS_PER_MS) /* more over a sleep: one clock went on in it */
+
+struct merge {
+	struct ww_pm_work *text, *trace;
+	struct ww_pm_pairs pairs;
+	struct ww_pm_offset way[2]; /* to sleep, and back */
+};
+
+static const char *adopt(struct ww_pm_work *w, const char *s)
+{
+	return s && *s ? ww_pm_str(w, (struct ww_slice){s, strlen(s)}) : "";
+}
+
+static const char *either(struct ww_pm_work *w, const char *mine, const char *other)
+{
+	return mine && *mine ? mine : adopt(w, other);
+}
+
+static bool like(int64_t a, int64_t b)
+{
+	int64_t d = a > b ? a - b : b - a, most = a > b ? a : b;
+
+	return d <= LIKE_NS + most / 50;
+}
+
+/* Phases of both that have a length; those that are alike. */
+static void resemblance(const struct ww_pm_work *a, const struct ww_pm_work *b, size_t *both,
+			size_t *alike)
+{
+	*both = *alike = 0;
+	for (size_t i = 0; i < a->spans; i++) {
+		const struct ww_pm_span *x = &a->span[i], *y = ww_pm_span_like(a, x, b);
+		struct ww_interval v = ww_iv_ok(x->printed) ? x->printed : x->length;
+
+		if (!y || !ww_iv_ok(v) || !ww_iv_ok(y->length))
+			continue;
+		++*both;
+		*alike += like(ww_iv_mid(v),
+			       ww_iv_mid(ww_iv_ok(y->printed) ? y->printed : y->length));
+	}
+}
+
+bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b)
+{
+	size_t both, alike;
+
+	if (a->c.mode && b->c.mode &&
+	    (a->c.mode == WW_PM_MODE_DISK) != (b->c.mode == WW_PM_MODE_DISK))
+		return false;
+	resemblance(a->ftrace ? b : a, a->ftrace ? a : b, &both, &alike);
+	if (both >= 2)
+		return 2 * alike >= both;
+	/* Nothing to compare: order decides, as where clocks differ. */
+	return true;
+}
+
+static int64_t moved(const struct merge *m, int64_t t, bool after)
+{
+	return t == WW_TIME_MIN || t == WW_TIME_MAX ? t : ww_add_sat(t, m->way[after].ns);
+}
+
+static struct ww_interval moved_iv(const struct merge *m, struct ww_interval v, bool after)
+{
+	if (!ww_iv_ok(v))
+		return v;
+	return (struct ww_interval){moved(m, v.lo_ns, after), moved(m, v.hi_ns, after)};
+}
+
+static bool comes_after(int phase)
+{
+	return phase > WW_PM_MACHINE;
+}
+
+/* What surrounds a sleep belongs to no side alone: the way to sleep begins it. */
+static void move_trace(struct merge *m)
+{
+	struct ww_pm_cycle *c = &m->trace->c;
+
+	for (size_t i = 0; i < m->trace->devices; i++) {
+		struct ww_pm_device *d = &m->trace->device[i];
+
+		d->start_ns = moved(m, d->start_ns, comes_after(d->phase));
+		d->end_ns = moved(m, d->end_ns, comes_after(d->phase));
+	}
+	for (size_t i = 0; i < m->trace->spans; i++) {
+		struct ww_pm_span *s = &m->trace->span[i];
+
+		s->start_ns = moved(m, s->start_ns, comes_after(s->phase));
+		s->end_ns = moved(m, s->end_ns, s->phase >= WW_PM_MACHINE);
+	}
+	for (size_t i = 0; i < m->trace->others; i++) {
+		struct ww_pm_other *o = &m->trace->other[i];
+
+		o->start_ns = moved(m, o->start_ns,
+				    ww_iv_ok(c->sleep_end) && o->start_ns >= c->sleep_end.lo_ns);
+	}
+	c->t.lo_ns = moved(m, c->t.lo_ns, false);
+	c->t.hi_ns = moved(m, c->t.hi_ns, true);
+	c->sleep_begin = moved_iv(m, c->sleep_begin, false);
+	c->sleep_end = moved_iv(m, c->sleep_end, true);
+}
+
+static struct ww_str *ms(struct ww_str *s, int64_t ns)
+{
+	ww_str_fixed(s, (double)ns / 1e6, ns > -WW_NS_PER_MS && ns < WW_NS_PER_MS ? 3 : 1);
+	ww_str_add(s, " ms");
+	return s;
+}
+
+static void say(struct ww_pm_work *w, struct ww_str *s)
+{
+	if (s->bad)
+		w->oom = true;
+	else
+		ww_note(&w->contradictions, "%s", s->p);
+	ww_str_free(s);
+}
+
+static void one_device(struct merge *m, struct ww_pm_device *a, const struct ww_pm_device *b)
+{
+	struct ww_pm_work *w = m->text;
+	struct ww_str s = {0};
+
+	if (a->error != b->error && a->end_ns != WW_TIME_MAX && b->end_ns != WW_TIME_MAX) {
+		ww_str_addf(&s, "%s in %s: the kernel's line says it returned %d, ftrace %d",
+			    a->name, ww_pm_phase_name(a->phase), a->error, b->error);
+		say(w, &s);
+		a->error = a->error ? a->error : b->error;
+	}
+	a->driver = either(w, a->driver, b->driver);
+	a->parent = either(w, a->parent, b->parent);
+	a->func = either(w, a->func, b->func);
+	a->verb = a->verb ? a->verb : b->verb;
+	a->pid = a->pid >= 0 ? a->pid : b->pid;
+	a->async = a->async >= 0 ? a->async : b->async;
+	a->from |= b->from ? b->from : 2;
+	if (ww_iv_ok(b->length)) {
+		a->length = b->length;
+		a->start_ns = b->start_ns;
+		a->end_ns = b->end_ns;
+	}
+}
+
+static void new_device(struct merge *m, const struct ww_pm_device *b)
+{
+	struct ww_pm_device *a = ww_pm_add_device(m->text);
+
+	if (!a)
+		return;
+	*a = *b;
+	a->name = adopt(m->text, b->name);
+	a->driver = adopt(m->text, b->driver);
+	a->parent = adopt(m->text, b->parent);
+	a->func = adopt(m->text, b->func);
+}
+
+static void devices(struct merge *m)
+{
+	for (size_t i = 0; i < m->pairs.n; i++)
+		one_device(m, &m->text->device[m->pairs.pair[i].text],
+			   &m->trace->device[m->pairs.pair[i].trace]);
+	for (size_t i = 0; i < m->trace->devices; i++)
+		if (!m->pairs.trace_has[i])
+			new_device(m, &m->trace->device[i]);
+}
+
+/* Callbacks of a phase that one of them tells and the other does not. */
+static void missing(struct merge *m, const struct ww_pm_work *of, const uint8_t *has, size_t n,
+		    int phase, const char *in, const char *not_in)
+{
+	struct ww_str s = {0}, names = {0};
+	size_t lacks = 0, both = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (of->device[i].phase != phase)
+			continue;
+		both += has[i];
+		lacks += !has[i];
+		if (!has[i] && lacks <= 3)
+			ww_str_addf(&names, "%s%s", names.n ? ", " : "", of->device[i].name);
+	}
+	/* A text without such lines at all tells nothing. */
+	if (lacks && both) {
+		ww_str_addf(&s, "%s: %zu callback%s in %s, but not in %s: %s%s",
+			    ww_pm_phase_name(phase), lacks, lacks == 1 ? " is" : "s are", in,
+			    not_in, names.p ? names.p : "", lacks > 3 ? ", ..." : "");
+		say(m->text, &s);
+	}
+	m->text->oom |= names.bad;
+	ww_str_free(&names);
+}
+
+static void lacking(struct merge *m, size_t text_n)
+{
+	for (int p = WW_PM_SUSPEND; p <= WW_PM_RESUME; p++) {
+		missing(m, m->text, m->pairs.text_has, text_n, p, "the kernel text", "ftrace");
+		missing(m, m->trace, m->pairs.trace_has, m->trace->devices, p, "ftrace",
+			"the kernel text");
+	}
+}
+
+static void spans(struct merge *m)
+{
+	size_t n = m->text->spans;
+
+	for (size_t i = 0; i < m->trace->spans; i++) {
+		const struct ww_pm_span *b = &m->trace->span[i];
+		struct ww_pm_span *a = NULL;
+		size_t k = 0;
+
+		for (size_t j = 0; j < i; j++)
+			k += m->trace->span[j].phase == b->phase;
+		for (size_t j = 0; j < n && !a; j++)
+			if (m->text->span[j].phase == b->phase && k-- == 0)
+				a = &m->text->span[j];
+		if (!a) {
+			a = ww_pm_add_span(m->text);
+			if (!a)
+				return;
+			*a = *b;
+			a->traced = ww_iv_ok(b->traced) ? b->traced : b->length;
+			continue;
+		}
+		a->verb = a->verb ? a->verb : b->verb;
+		a->failed |= b->failed;
+		a->nested |= b->nested;
+		a->traced = ww_iv_ok(b->traced) ? b->traced : b->length;
+		if (!ww_iv_ok(a->traced))
+			continue;
+		a->length = a->traced;
+		a->start_ns = b->start_ns;
+		a->end_ns = b->end_ns;
+	}
+}
+
+static void others(struct merge *m)
+{
+	size_t n = m->text->others;
+
+	for (size_t i = 0; i < m->trace->others; i++) {
+		const struct ww_pm_other *b = &m->trace->other[i];
+		struct ww_pm_other *a = NULL;
+
+		for (size_t j = 0; j < n && !a; j++)
+			if (strcmp(m->text->other[j].what, b->what) == 0)
+				a = &m->text->other[j];
+		if (!a)
+			a = ww_pm_add_other(m->text);
+		if (!a)
+			return;
+		*a = *b;
+		a->what = adopt(m->text, b->what);
+		a->before = adopt(m->text, b->before);
+		a->after = adopt(m->text, b->after);
+	}
+}
+
+static struct ww_interval better(struct ww_interval best, struct ww_interval other)
+{
+	return ww_iv_ok(best) ? best : other;
+}
+
+static void clocks(struct merge *m)
+{
+	struct ww_pm_work *w = m->text;
+	int64_t slept = m->way[0].known && m->way[1].known ? m->way[0].ns - m->way[1].ns : 0;
+	struct ww_str s = {0};
+
+	for (int i = 0; i < 2; i++) {
+		if (m->way[i].conflict_ns == 0)
+			continue;
+		ww_str_addf(&s, "%s: kernel stamps and ftrace disagree on the order of events by ",
+			    i ? "resume" : "suspend");
+		say(w, ms(&s, m->way[i].conflict_ns));
+	}
+	/* A trace clock that went on in the sleep, or a printk clock that did. */
+	if (slept > CLOCK_NS && !ww_iv_ok(w->c.slept) && !ww_iv_ok(m->trace->c.slept))
+		w->c.slept = (struct ww_interval){slept, slept};
+}
+
+static void modes(struct merge *m)
+{
+	struct ww_pm_cycle *a = &m->text->c;
+	const struct ww_pm_cycle *b = &m->trace->c;
+	struct ww_str s = {0};
+
+	if (a->mode && b->mode && a->mode != b->mode) {
+		ww_str_addf(&s, "mode: %s by the kernel text, %s by ftrace",
+			    ww_pm_mode_name(a->mode), ww_pm_mode_name(b->mode));
+		say(m->text, &s);
+	}
+	a->mode = a->mode ? a->mode : b->mode;
+	/* What a text does not hold, the other may; a failure is told by its reason. */
+	if (a->result == WW_PM_TRUNCATED ||
+	    (a->result == WW_PM_OK && b->result != WW_PM_TRUNCATED && b->result != WW_PM_HUNG))
+		a->result = b->result;
+}
+
+static void reasons(struct merge *m)
+{
+	struct ww_pm_work *w = m->text;
+	struct ww_pm_reason *a = &w->c.reason;
+	const struct ww_pm_reason *b = &m->trace->c.reason;
+
+	if (*a->device && *b->device && strcmp(a->device, b->device) != 0)
+		return;
+	a->step = either(w, a->step, b->step);
+	a->device = either(w, a->device, b->device);
+	a->driver = either(w, a->driver, b->driver);
+	a->func = either(w, a->func, b->func);
+	a->task = either(w, a->task, b->task);
+	a->wakeup = either(w, a->wakeup, b->wakeup);
+	a->text = either(w, a->text, b->text);
+	a->error = a->error ? a->error : b->error;
+	a->async = a->async >= 0 ? a->async : b->async;
+}
+
+static void totals(struct merge *m)
+{
+	struct ww_pm_cycle *a = &m->text->c;
+	const struct ww_pm_cycle *b = &m->trace->c;
+
+	a->t.lo_ns = a->t.lo_ns != WW_TIME_MIN ? a->t.lo_ns : b->t.lo_ns;
+	a->t.hi_ns = a->t.hi_ns != WW_TIME_MAX ? a->t.hi_ns : b->t.hi_ns;
+	a->suspend = better(b->suspend, a->suspend);
+	a->resume = better(b->resume, a->resume);
+	a->slept = better(a->slept, b->slept);
+	a->sleep_begin = better(b->sleep_begin, a->sleep_begin);
+	a->sleep_end = better(b->sleep_end, a->sleep_end);
+	a->firmware_suspend = better(a->firmware_suspend, b->firmware_suspend);
+	a->firmware_resume = better(a->firmware_resume, b->firmware_resume);
+	a->network = better(a->network, b->network);
+	a->storage = better(a->storage, b->storage);
+	a->sleeps = a->sleeps > b->sleeps ? a->sleeps : b->sleeps;
+	a->kernel = either(m->text, a->kernel, b->kernel);
+	a->bench_begin = better(a->bench_begin, b->bench_begin);
+	a->bench_end = better(a->bench_end, b->bench_end);
+	if (a->clock == WW_PM_CLOCK_NONE)
+		a->clock = b->clock;
+	a->stamp_res_ns = a->stamp_res_ns > 0 ? a->stamp_res_ns : b->stamp_res_ns;
+}
+
+/* The text's own clock, unless it is none or one of whole seconds. */
+static void axis(struct merge *m)
+{
+	int clock = m->text->c.clock;
+
+	if (clock == WW_PM_CLOCK_PRINTK || clock == WW_PM_CLOCK_BENCH || clock == WW_PM_CLOCK_TRACE)
+		return;
+	for (int i = 0; i < 2; i++)
+		m->way[i] = (struct ww_pm_offset){.known = false};
+	/* Its coarse stamps say nothing beside the trace's. */
+	for (size_t i = 0; i < m->text->devices; i++)
+		m->text->device[i].start_ns = WW_TIME_MIN;
+	for (size_t i = 0; i < m->text->spans; i++) {
+		m->text->span[i].start_ns = WW_TIME_MIN;
+		m->text->span[i].end_ns = WW_TIME_MAX;
+	}
+	for (size_t i = 0; i < m->text->lines; i++)
+		m->text->line[i].t_ns = WW_NO_TIME;
+	m->text->c.t = (struct ww_interval){WW_TIME_MIN, WW_TIME_MAX};
+	m->text->c.sleep_begin = m->text->c.sleep_end = WW_INTERVAL_NONE;
+	m->text->c.clock = m->trace->c.clock;
+	m->text->c.stamp_res_ns = m->trace->c.stamp_res_ns;
+}
+
+static void join(struct merge *m)
+{
+	size_t text_n = m->text->devices;
+
+	for (int i = 0; i < 2; i++)
+		ww_pm_offset_find(m->text, m->trace, &m->pairs, i, &m->way[i]);
+	/* One side alone is known: the other is taken for the same. */
+	if (!m->way[0].known)
+		m->way[0].ns = m->way[1].ns;
+	if (!m->way[1].known)
+		m->way[1].ns = m->way[0].ns;
+	axis(m);
+	move_trace(m);
+	clocks(m);
+	lacking(m, text_n);
+	devices(m);
+	spans(m);
+	others(m);
+	modes(m);
+	reasons(m);
+	totals(m);
+	for (size_t i = 0; i < m->trace->errors.n; i++)
+		ww_note(&m->text->errors, "%s", m->trace->errors.note[i]);
+	for (size_t i = 0; i < m->trace->contradictions.n; i++)
+		ww_note(&m->text->contradictions, "%s", m->trace->contradictions.note[i]);
+}
+
+int ww_pm_merge(struct ww_pm_work *into, struct ww_pm_work *other, struct ww_error *err)
+{
+	struct merge m = {.text = into, .trace = other};
+	uint32_t n = into->c.n;
+	bool ok;
+
+	/* The text is the base: its lines point to its devices and spans. */
+	if (into->ftrace && !other->ftrace) {
+		struct ww_pm_work keep = *into;
+
+		*into = *other;
+		*other = keep;
+	}
+	ok = ww_pm_pairs_find(into, other, &m.pairs);
+	if (ok)
+		join(&m);
+	ww_pm_pairs_free(&m.pairs);
+	into->c.n = n;
+	other->spans = other->devices = other->others = other->lines = 0;
+	return ok && !into->oom && !into->errors.bad && !into->contradictions.bad
+		       ? 0
+		       : ww_fail_nomem(err);
+}
