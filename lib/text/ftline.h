@@ -21,6 +21,7 @@ enum ww_ftline_kind {
 struct ww_ftline {
 	int kind;
 	struct ww_slice comm, event, text; /* text: the arguments */
+	struct ww_slice func;		   /* of function graph and of probes */
 	int32_t pid, cpu;		   /* -1 not told */
 	int64_t t_ns;			   /* the trace's clock, WW_NO_TIME none */
 	int64_t res_ns;
