@@ -7,20 +7,34 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/pm.h>
+#include <linux/pm_wakeup.h>
 
 static unsigned int resume_ms = 400;
 module_param(resume_ms, uint, 0644);
 MODULE_PARM_DESC(resume_ms, "how long the device takes to resume");
 
+static bool wakes;
+module_param(wakes, bool, 0644);
+MODULE_PARM_DESC(wakes, "the device wakes the machine while it is being suspended");
+
 static struct platform_device *pdev;
+
+static int latethaw_suspend(struct device *dev)
+{
+	if (wakes)
+		pm_wakeup_hard_event(dev);
+	return 0;
+}
 
 static int latethaw_resume(struct device *dev)
 {
-	msleep(resume_ms);
+	if (resume_ms)
+		msleep(resume_ms);
 	return 0;
 }
 
 static const struct dev_pm_ops latethaw_ops = {
+	.suspend = latethaw_suspend,
 	.resume = latethaw_resume,
 };
 
@@ -43,6 +57,7 @@ static int __init latethaw_init(void)
 		platform_driver_unregister(&latethaw_driver);
 		return PTR_ERR(pdev);
 	}
+	device_init_wakeup(&pdev->dev, true);
 	return 0;
 }
 module_init(latethaw_init);
