@@ -62,6 +62,30 @@ static bool xen(struct ww_kcur *c)
 	return true;
 }
 
+/* - {"dt": "2022-02-23T01:01:30.988092", "lvl": "target", "msg": "[   15.983475] text"} */
+static bool lava(struct ww_kcur *c)
+{
+	const char *p = c->p, *end = c->end, *q;
+	int64_t ns;
+	int decimals;
+
+	if (!ww_kl_at(p, end, "- {\"dt\":", 8) || end - p < 40 || end[-1] != '}' || end[-2] != '"')
+		return false;
+	p = ww_kl_blanks(p + 8, end);
+	if (p >= end || *p != '"' || !(p = ww_kl_datetime(p + 1, end, &ns, &decimals)))
+		return false;
+	q = memmem(p, (size_t)(end - p), "\"msg\":", 6);
+	if (!q)
+		return false;
+	q = ww_kl_blanks(q + 6, end);
+	if (*q != '"' || q + 1 > end - 2)
+		return false;
+	ww_kl_host(c, WW_HOST_WALL, ns, ww_kl_res(decimals));
+	c->p = q + 1;
+	c->end = end - 2;
+	return true;
+}
+
 bool ww_kl_peel(struct ww_kcur *c)
 {
 	unsigned char b = (unsigned char)*c->p;
@@ -79,6 +103,8 @@ bool ww_kl_peel(struct ww_kcur *c)
 		return ww_kl_level(c);
 	case '(':
 		return xen(c);
+	case '-':
+		return lava(c);
 	default:
 		if (ww_is_digit((char)b))
 			return ww_kl_number(c);
@@ -118,6 +144,20 @@ static inline bool plain(struct ww_kcur *c)
 	return ww_kl_kernel_stamp(c, p, false);
 }
 
+/* Lines below a header of logcat -v long. @return whether they are a program's */
+static bool block(struct ww_kcur *c)
+{
+	/* The next header. */
+	if (c->p[0] == '[' && c->end[-1] == ']' && c->end - c->p > 20)
+		return false;
+	ww_kl_host(c, WW_HOST_WALL, c->s->block_ns, c->s->block_res_ns);
+	c->o->level = c->s->block_level;
+	if (c->s->block_kernel)
+		return false;
+	c->o->from = WW_LINE_USER;
+	return true;
+}
+
 void ww_kline_parse(struct ww_kline_state *s, const char *line, size_t n, struct ww_kline *o)
 {
 	struct ww_kcur c = {.s = s, .o = o};
@@ -131,6 +171,10 @@ void ww_kline_parse(struct ww_kline_state *s, const char *line, size_t n, struct
 	}
 	while (n && (line[n - 1] == '\r' || ww_kl_blank(line[n - 1])))
 		n--;
+	while (n && *line == '\r') {
+		line++;
+		n--;
+	}
 	c.p = line;
 	c.end = line + n;
 	if (!n) {
@@ -138,12 +182,14 @@ void ww_kline_parse(struct ww_kline_state *s, const char *line, size_t n, struct
 		finish(&c);
 		return;
 	}
+	if (s->block && block(&c)) {
+		finish(&c);
+		return;
+	}
 	if (!plain(&c)) {
 		peel_all(&c);
 		if (o->kernel_ns == WW_NO_TIME && !c.whole && !c.header)
 			ww_kl_search(&c);
-		if (s->block && o->host_clock == WW_HOST_NONE)
-			ww_kl_host(&c, WW_HOST_WALL, s->block_ns, s->block_res_ns);
 	}
 	finish(&c);
 }

@@ -58,15 +58,17 @@ struct ww_kline_state {
 	int64_t anchor_ns;	/* a date of dmesg --reltime is sum_ns plus this */
 	int64_t block_ns;	/* stamp of the lines that follow a header of its own line */
 	int64_t block_res_ns;
+	int32_t block_level;
 	uint64_t host_hash;  /* of the name of the machine that logs */
 	uint64_t month_hash; /* of a month's name that is in no table */
 	int32_t year, month;
 	uint32_t lines, kernel_stamps;
-	bool bracketed; /* "[12.345678] " in front is the logger's, not the kernel's */
-	bool deltas;	/* times of day turned out to be differences */
-	bool anchored;	/* anchor_ns is known */
-	bool block;	/* block_ns is */
-	bool monotonic; /* a host and a tag follow the kernel's stamp */
+	bool bracketed;	   /* "[12.345678] " in front is the logger's, not the kernel's */
+	bool deltas;	   /* times of day turned out to be differences */
+	bool anchored;	   /* anchor_ns is known */
+	bool block;	   /* block_ns is */
+	bool block_kernel; /* and they are the kernel's */
+	bool monotonic;	   /* a host and a tag follow the kernel's stamp */
 	/* A line that has escapes or NUL bytes in it is cleaned into this; longer ones are cut. */
 	char clean[4096];
 };

@@ -35,6 +35,17 @@ static bool stamp_follows(const char *p, const char *end)
 	return p && p < end && decimals >= 6 && *p != ' ';
 }
 
+/* A padded stamp further on, behind what the logger saw first. */
+static bool stamp_within(const char *p, const char *end)
+{
+	while (p < end && (p = memchr(p, '[', (size_t)(end - p)))) {
+		if (end - p > 2 && p[1] == ' ' && stamp_follows(p, end))
+			return true;
+		p++;
+	}
+	return false;
+}
+
 /* "[12.345678] ": the kernel's, or a logger's that leaves its delta out. */
 static bool lone(struct ww_kcur *c, const char *after, int64_t ns, int decimals, bool padded)
 {
@@ -46,7 +57,9 @@ static bool lone(struct ww_kcur *c, const char *after, int64_t ns, int decimals,
 		ww_kl_host(c, WW_HOST_WALL, ns, ww_kl_res(decimals));
 		return past(c, after);
 	}
-	if (!padded && mine && (s->bracketed || stamp_follows(after, c->end))) {
+	if (!padded && mine &&
+	    (s->bracketed || stamp_follows(after, c->end) ||
+	     (ns < PADDED_NS && stamp_within(after, c->end)))) {
 		s->bracketed = true;
 		ww_kl_host(c, WW_HOST_ELAPSED, ns, ww_kl_res(decimals));
 		return past(c, after);
@@ -67,11 +80,35 @@ static bool chrome_ec(struct ww_kcur *c, const char *p, int64_t ns, int decimals
 	return c->whole = true;
 }
 
+/*
+ * What passed, behind a date or time of grabserial: "12.345678 0.000123]", since the start and
+ * since the line before. @return how many, -1 something else
+ */
+static int passed(struct ww_kcur *c, const char **q)
+{
+	int64_t part[2];
+	int d[2], n = 0;
+
+	for (; n < 2 && *q < c->end && **q == ' '; n++) {
+		const char *r = ww_kl_seconds(ww_kl_blanks(*q, c->end), c->end, &part[n], &d[n]);
+
+		if (!r)
+			return -1;
+		*q = r;
+	}
+	if (*q >= c->end || **q != ']')
+		return -1;
+	/* The first of two needs no guessed day. */
+	if (n == 2)
+		ww_kl_host(c, WW_HOST_ELAPSED, part[0], ww_kl_res(d[0]));
+	return n;
+}
+
 static bool seconds(struct ww_kcur *c, const char *q)
 {
 	const char *r;
-	int64_t ns, by;
-	int decimals, by_decimals;
+	int64_t ns;
+	int decimals;
 	bool padded = q > c->p + 1;
 
 	r = ww_kl_seconds(q, c->end, &ns, &decimals);
@@ -83,36 +120,44 @@ static bool seconds(struct ww_kcur *c, const char *q)
 		return true;
 	if (*r != ' ')
 		return false;
-	q = ww_kl_seconds(ww_kl_blanks(r, c->end), c->end, &by, &by_decimals);
-	if (q && q < c->end && *q == ']') {
+	q = r;
+	if (passed(c, &q) == 1) {
 		ww_kl_host(c, WW_HOST_ELAPSED, ns, ww_kl_res(decimals));
 		return past(c, q + 1);
 	}
 	return !padded && c->o->from == WW_LINE_UNKNOWN && chrome_ec(c, r, ns, decimals);
 }
 
-/* "[18:03:09.123456 12.345678 0.000123]": time of day, then what passed. */
+/* "[18:03:09.123456 12.345678 0.000123]" */
 static bool time_of_day(struct ww_kcur *c, const char *q)
 {
-	int64_t ns, part[2];
-	int decimals, d[2], n = 0;
-	const char *r;
+	int64_t ns;
+	int decimals, n;
 
 	q = ww_kl_clock(q, c->end, &ns, &decimals);
-	for (; q && n < 2 && q < c->end && *q == ' '; n++) {
-		r = ww_kl_seconds(ww_kl_blanks(q, c->end), c->end, &part[n], &d[n]);
-		if (!r)
-			return false;
-		q = r;
-	}
-	if (!q || q >= c->end || *q != ']')
+	if (!q || (n = passed(c, &q)) < 0)
 		return false;
-	/* The first of two is the time since the start, which needs no guessed day. */
-	if (n == 2)
-		ww_kl_host(c, WW_HOST_ELAPSED, part[0], ww_kl_res(d[0]));
-	else
+	if (n < 2)
 		ww_kl_day(c, ns, ww_kl_res(decimals), n == 0 && decimals == 3);
 	return past(c, q + 1);
+}
+
+bool ww_kl_grabserial(struct ww_kcur *c, const char *at)
+{
+	int64_t ns;
+	int decimals;
+	const char *q = ww_kl_blanks(at + 1, c->end), *r;
+
+	r = ww_kl_seconds(q, c->end, &ns, &decimals);
+	if (r) {
+		q = r;
+		if (passed(c, &q) != 1)
+			return false;
+		ww_kl_host(c, WW_HOST_ELAPSED, ns, ww_kl_res(decimals));
+		return past(c, q + 1);
+	}
+	r = ww_kl_clock(q, c->end, &ns, &decimals);
+	return r && *r == ' ' && time_of_day(c, q);
 }
 
 /* "[0 00:00:01.234]" of Tera Term: days and time since the start. */
@@ -136,9 +181,10 @@ static bool days_elapsed(struct ww_kcur *c, const char *q)
 static bool logcat_long(struct ww_kcur *c, const char *q)
 {
 	struct ww_kline_state *s = c->s;
+	struct ww_slice tag;
 	int64_t ns, res;
 	int decimals;
-	const char *r = ww_kl_monthdash(s, q, c->end, &ns, &res);
+	const char *slash, *r = ww_kl_monthdash(s, q, c->end, &ns, &res);
 
 	if (!r) {
 		r = ww_kl_datetime(q, c->end, &ns, &decimals);
@@ -148,25 +194,36 @@ static bool logcat_long(struct ww_kcur *c, const char *q)
 	}
 	if (r >= c->end || *r != ' ' || c->end[-1] != ']')
 		return false;
+	slash = memrchr(r, '/', (size_t)(c->end - r));
+	if (!slash || slash - r < 2 || slash[-2] != ' ')
+		return false;
+	tag = (struct ww_slice){slash + 1, (size_t)(c->end - slash - 2)};
+	while (tag.n && tag.p[tag.n - 1] == ' ')
+		tag.n--;
 	s->block = true;
 	s->block_ns = ns;
 	s->block_res_ns = res;
+	s->block_level = ww_kl_priority(slash[-1]);
+	s->block_kernel = !tag.n || ww_slice_is(tag, "kernel", 6);
 	ww_kl_host(c, WW_HOST_WALL, ns, res);
-	c->o->from = WW_LINE_USER;
+	c->o->from = s->block_kernel ? WW_LINE_KERNEL : WW_LINE_USER;
+	c->o->level = s->block_level;
+	c->o->tag = tag;
 	c->p = c->end;
 	return c->whole = true;
 }
 
 static bool number(struct ww_kcur *c, const char *q)
 {
-	const char *r;
+	const char *r, *close;
 	int64_t ns;
 	int decimals;
 
 	r = ww_kl_datetime(q, c->end, &ns, &decimals);
-	if (r && r < c->end && *r == ']') {
+	close = r;
+	if (r && passed(c, &close) >= 0) {
 		ww_kl_host(c, WW_HOST_WALL, ns, ww_kl_res(decimals));
-		return past(c, r + 1);
+		return past(c, close + 1);
 	}
 	if (r || (c->end - q > 5 && q[2] == '-'))
 		return logcat_long(c, q);

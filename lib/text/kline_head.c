@@ -137,6 +137,24 @@ static bool rfc5424(struct ww_kcur *c)
 	return true;
 }
 
+/* "INFO" where others name the host (ChromeOS). */
+static void shouted(struct ww_kcur *c, const char *p, size_t n)
+{
+	char low[8];
+	int level;
+
+	if (n < 3 || n >= sizeof(low))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] < 'A' || p[i] > 'Z')
+			return;
+		low[i] = (char)(p[i] | 0x20);
+	}
+	level = ww_kl_level_name(low, n);
+	if (level >= 0)
+		c->o->level = level;
+}
+
 void ww_kl_host_tag(struct ww_kcur *c)
 {
 	const char *p = c->p = ww_kl_blanks(c->p, c->end), *q, *after;
@@ -163,6 +181,7 @@ void ww_kl_host_tag(struct ww_kcur *c)
 	after = tag_at(q ? q : p + n + 1, c->end, &tag, &pid);
 	if (after && (pid || q || is_kernel(tag) || h == c->s->host_hash)) {
 		c->s->host_hash = h;
+		shouted(c, p, n);
 		take_tag(c, tag, after);
 	} else if (h == c->s->host_hash) {
 		/* "host last message repeated 3 times" */
@@ -385,5 +404,9 @@ bool ww_kl_word(struct ww_kcur *c)
 		ww_kl_host_tag(c);
 		return true;
 	}
+	/* A label of grabserial. */
+	q = ww_kl_blanks(p + n, c->end);
+	if (q < c->end && *q == '[' && ww_kl_grabserial(c, q))
+		return true;
 	return weekday(c, n) || decoded(c);
 }

@@ -2,7 +2,7 @@
 /* Android's logcat: brief, tag, process, time, threadtime, with uid, usec, year, epoch, UTC. */
 #include "text/klineimpl.h"
 
-static int priority(char b)
+int ww_kl_priority(char b)
 {
 	switch (b) {
 	case 'V':
@@ -53,7 +53,7 @@ static const char *tag_end(const char *p, const char *end)
 bool ww_kl_brief(struct ww_kcur *c)
 {
 	const char *p = c->p, *q, *tag;
-	int level = priority(*p);
+	int level = ww_kl_priority(*p);
 
 	if (level < 0 || c->end - p < 5 || p[1] != '/')
 		return false;
@@ -118,7 +118,7 @@ bool ww_kl_logcat(struct ww_kcur *c)
 			break;
 		q = ww_kl_blanks(r, c->end);
 	}
-	level = q < c->end ? priority(*q) : -1;
+	level = q < c->end ? ww_kl_priority(*q) : -1;
 	if (numbers < 2 || level < 0 || (q + 1 < c->end && !ww_kl_blank(q[1])))
 		return false;
 	p = ww_kl_blanks(q + 1, c->end);

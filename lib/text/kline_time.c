@@ -269,12 +269,14 @@ static int month_of(struct ww_kline_state *s, const char *p, size_t n)
 		if (k <= n && memcmp(p, months[i].name, k) == 0)
 			m = months[i].month;
 	}
-	if (m)
+	if (m) {
+		s->month_hash = 0;
 		return m;
+	}
 	for (size_t i = 0; i < n; i++)
 		h = (h ^ (unsigned char)p[i]) * UINT64_C(1099511628211);
 	m = s->month ? s->month : 1;
-	if (s->month_hash && s->month_hash != h)
+	if (s->month && s->month_hash != h)
 		m = m % 12 + 1;
 	s->month_hash = h;
 	return m;

@@ -70,6 +70,10 @@ bool ww_kl_word(struct ww_kcur *c);
 bool ww_kl_level(struct ww_kcur *c);
 bool ww_kl_logcat(struct ww_kcur *c);
 bool ww_kl_brief(struct ww_kcur *c);
+/* 'I' -> 6; -1: none of logcat's. */
+int ww_kl_priority(char b);
+/* "[0.009182 0.006943] " and its dated forms, for who knows where it begins. */
+bool ww_kl_grabserial(struct ww_kcur *c, const char *at);
 /* What follows the date of a log: host and tag, a level, or the text at once. */
 void ww_kl_host_tag(struct ww_kcur *c);
 /* "hosta kernel: " after the stamp of journalctl -o short-monotonic. */
