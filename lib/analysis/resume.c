@@ -86,6 +86,22 @@ static bool is(const struct ww_mark *m, const char *kind)
 	return strcmp(m->kind, kind) == 0;
 }
 
+/* The mark of a warm-up stands before its request. */
+static bool warms_up(const struct ww_trace *t, size_t request)
+{
+	uint32_t cycle = ww_trace_mark(t, request)->cycle;
+
+	for (size_t i = request; cycle && i-- > 0;) {
+		const struct ww_mark *m = ww_trace_mark(t, i);
+
+		if (is(m, WW_MARK_REQUEST))
+			break;
+		if (m->cycle == cycle && is(m, WW_MARK_WARMUP))
+			return true;
+	}
+	return false;
+}
+
 /* The marks of the cycle that mark i requests. Texts are lent by the trace. */
 static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 {
@@ -94,6 +110,7 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 
 	c->request = m->t;
 	c->others_woken = f->others_woken;
+	c->warmup = warms_up(f->t, i);
 	for (i++; (m = ww_trace_mark(f->t, i)) != NULL; i++) {
 		if (is(m, WW_MARK_REQUEST)) {
 			c->to_ns = m->t.lo_ns;
@@ -108,6 +125,11 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 		}
 		if (m->cycle != cycle && m->cycle != 0)
 			continue;
+		/* What could not be done is done again where that helps. */
+		if (is(m, WW_MARK_WAKE) && c->wake_text && strncmp(c->wake_text, "failed", 6) == 0) {
+			c->wake = c->wake_end = WW_INTERVAL_NONE;
+			c->wake_text = NULL;
+		}
 		if (is(m, WW_MARK_REQUEST_END) && !c->exit_text) {
 			c->request_end = m->t;
 			c->exit_text = m->text;

@@ -71,6 +71,8 @@ double ww_skew_fit(const struct ww_skew *k);
 double ww_skew_u(const double *part, size_t n);
 /* Bench time spent asleep between stretch i-1 and i, ns; NaN for i = 0 and after a boot. */
 double ww_skew_slept(const struct ww_skew *k, double alpha, size_t i);
+/* Least distance of stretch i, as its r - (1 + alpha) s; at: the s of that point. */
+double ww_skew_least(const struct ww_skew *k, double alpha, size_t i, double *at);
 void ww_skew_free(struct ww_skew *k);
 
 /* ----------------------------------------------------------------- the line */
@@ -211,6 +213,7 @@ struct ww_cycle_in {
 	size_t gaps;
 	const char *pm_test; /* NULL or "none": none */
 	bool booted;	     /* another boot_id came */
+	bool warmup;	     /* in no figure */
 	bool told_refused;   /* the DUT said that its kernel refused */
 	const char *stats;   /* its suspend_stats, may be NULL */
 };
@@ -316,11 +319,19 @@ struct ww_resume {
 	int64_t rtc_ns;	   /* half-width of dut_asleep where it is no better than an RTC, 0 exact */
 	double rtc_off[2]; /* how far outside the bench's bounds it was, ns */
 	double fail_ci[2];
-	uint64_t results[WW_RES_COUNT];
+	uint64_t results[WW_RES_COUNT]; /* warm-ups are in none */
+	uint64_t warmups;
 };
 
 /* dut_asleep of all cycles, with the uncertainty that the bench can vouch for. */
 void ww_resume_asleep(struct ww_resume *r);
+
+/* What a cycle is to the figures of a latency. */
+enum ww_kind { WW_KIND_NONE, WW_KIND_VALUE, WW_KIND_BOUND, WW_KIND_NEVER };
+int ww_resume_kind_of(const struct ww_cycle_out *o, int latency);
+/* The median of a latency, and how wide its interval is; infinite: unbounded. */
+int ww_resume_width(const struct ww_resume *r, int latency, double conf, double *median_ms,
+		    double *width_ms);
 
 /* Latencies and results over all cycles. */
 int ww_resume_summarise(struct ww_resume *r, struct ww_error *err);

@@ -248,6 +248,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 
 	*out = blank(in->n);
 	EV(out, REQUEST) = in->request;
+	out->c.warmup = in->warmup;
 	ww_silence_find(s, w, in, &si);
 	out->slept_us = si.slept_us;
 	out->awake_us = si.awake_us;

@@ -40,9 +40,15 @@ static bool sample(const struct ww_cycle_out *o, int latency)
 	return r == WW_RES_OK || r == WW_RES_PM_TEST;
 }
 
-static bool only_bound(const struct ww_cycle_out *o, int latency)
+int ww_resume_kind_of(const struct ww_cycle_out *o, int latency)
 {
-	return o->bound_only >> latency & 1;
+	if (o->c.warmup)
+		return WW_KIND_NONE;
+	if (counts_as_failure(o, latency))
+		return WW_KIND_NEVER;
+	if (!sample(o, latency))
+		return WW_KIND_NONE;
+	return o->bound_only >> latency & 1 ? WW_KIND_BOUND : WW_KIND_VALUE;
 }
 
 int ww_resume_summarise(struct ww_resume *r, struct ww_error *err)
@@ -58,19 +64,25 @@ int ww_resume_summarise(struct ww_resume *r, struct ww_error *err)
 		size_t n = 0;
 
 		for (size_t i = 0; i < r->cycles; i++) {
-			failures += counts_as_failure(&r->cycle[i], l);
-			if (sample(&r->cycle[i], l) && !only_bound(&r->cycle[i], l))
+			int kind = ww_resume_kind_of(&r->cycle[i], l);
+
+			failures += kind == WW_KIND_NEVER;
+			if (kind == WW_KIND_VALUE)
 				v[n++] = r->cycle[i].c.latency[l];
 		}
 		rc = ww_latency_summarise(v, n, failures, &r->summary[l], err);
 		for (size_t i = 0; i < r->cycles && rc >= 0; i++)
-			if (sample(&r->cycle[i], l) && only_bound(&r->cycle[i], l))
+			if (ww_resume_kind_of(&r->cycle[i], l) == WW_KIND_BOUND)
 				ww_latency_bound(r->cycle[i].c.latency[l], &r->summary[l]);
 	}
 	free(v);
 	for (size_t i = 0; i < r->cycles; i++) {
 		int result = r->cycle[i].c.result;
 
+		if (r->cycle[i].c.warmup) {
+			r->warmups++;
+			continue;
+		}
 		r->results[result]++;
 		judged += result != WW_RES_UNKNOWN;
 		bad += result != WW_RES_UNKNOWN && result != WW_RES_OK && result != WW_RES_PM_TEST;

@@ -67,6 +67,7 @@ struct ww_store {
 	struct ww_ring ring;
 	struct ww_writer *writer; /* NULL: nothing is stored */
 	int64_t commit_ns;
+	int64_t offset_ns; /* added to all times: see append.c */
 	pthread_t thread;
 	bool running;
 	_Atomic bool stop;
@@ -85,6 +86,9 @@ struct ww_store {
 
 int ww_store_open(struct ww_store *s, size_t queue_bytes, struct ww_error *err);
 int ww_store_begin(struct ww_store *s, const struct ww_recorder_options *opt, struct ww_error *err);
+/* append.c: the writer of a trace that is there. */
+int ww_append_begin(struct ww_store *s, const struct ww_recorder_options *opt,
+		    struct ww_error *err);
 /* Wake the thread early, never waits. */
 void ww_store_nudge(struct ww_store *s);
 /* Store the rest, close the trace, end the thread. The first error of all. */
@@ -213,6 +217,8 @@ int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww
 /* Serial activity: arrival of the newest byte (0 none) and how many there were. */
 void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t *last_ns,
 			  uint64_t *n);
+/* Its device is unplugged. */
+bool ww_recorder_away(const struct ww_recorder *r, uint32_t source);
 /* Open port of the i-th source that is a serial line; NULL: none, or away. *more: not the last. */
 struct ww_port *ww_recorder_port(const struct ww_recorder *r, size_t i, bool *more);
 void ww_recorder_warn(struct ww_recorder *r, const char *text);

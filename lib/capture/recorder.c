@@ -30,6 +30,17 @@ static char *hidden_or_null(const char *s, bool *bad)
 	return p;
 }
 
+static int check_append(const struct ww_recorder *r, struct ww_error *err)
+{
+	struct stat st;
+
+	if (!r->path || r->opt.form != WW_FORM_FILE || r->opt.raw)
+		return ww_fail(err, -EINVAL, "only a file can be gone on with, without raw bytes");
+	if (lstat(r->path, &st) < 0)
+		return ww_fail(err, -errno, "%s: %s", r->path, strerror(errno));
+	return 0;
+}
+
 int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww_clock *clock,
 			  struct ww_recorder **out, struct ww_error *err)
 {
@@ -59,13 +70,16 @@ int ww_recorder_new_clock(const struct ww_recorder_options *opt, const struct ww
 					      .commit_ns = WW_OPT(opt, commit_ns, 0),
 					      .every_ns = WW_OPT(opt, every_ns, 0),
 					      .queue_bytes = WW_OPT(opt, queue_bytes, 0),
-					      .raw = WW_OPT(opt, raw, 0)};
+					      .raw = WW_OPT(opt, raw, 0),
+					      .append = WW_OPT(opt, append, 0)};
 	r->virtual_time = clock && clock->advance;
 	rc = bad ? ww_fail_nomem(err) : ww_store_open(&r->store, r->opt.queue_bytes, err);
 	if (rc == 0)
 		rc = ww_loop_new(clock, &r->loop, err);
 	/* Before any device is opened: the writer would refuse it later. */
-	if (rc == 0 && r->path && r->opt.form == WW_FORM_FILE && lstat(r->path, &st) == 0)
+	if (rc == 0 && r->opt.append)
+		rc = check_append(r, err);
+	else if (rc == 0 && r->path && r->opt.form == WW_FORM_FILE && lstat(r->path, &st) == 0)
 		rc = ww_fail(err, -EEXIST, "%s exists already; choose another name or remove it",
 			     r->path);
 	if (rc < 0) {

@@ -49,6 +49,12 @@ void ww_recorder_activity(const struct ww_recorder *r, uint32_t source, int64_t 
 	*n = r->track[source - 1]->n;
 }
 
+bool ww_recorder_away(const struct ww_recorder *r, uint32_t source)
+{
+	return source >= 1 && source <= r->tracks &&
+	       r->track[source - 1]->state == WW_TRACK_UNPLUGGED;
+}
+
 static void worse(int64_t *a, int64_t b)
 {
 	if (b > *a)

@@ -38,7 +38,15 @@ static int apply_desc(struct ww_store *s, uint16_t source, struct ww_desc *d)
 		}
 		return rc;
 	}
-	rc = ww_writer_source(s->writer, &d->info, &s->err);
+	rc = ww_writer_known(s->writer, &d->info, d->channel, d->channels, &s->channel[source],
+			     &s->err);
+	if (rc > 0) {
+		s->id[source] = (uint32_t)rc;
+		d->refined = true;
+		return apply_desc(s, source, d);
+	}
+	if (rc == 0)
+		rc = ww_writer_source(s->writer, &d->info, &s->err);
 	if (rc < 0)
 		return rc;
 	s->id[source] = (uint32_t)rc;
@@ -58,11 +66,22 @@ static uint32_t trace_id(const struct ww_store *s, uint16_t source)
 	return source < WW_STORE_SOURCES ? s->id[source] : 0;
 }
 
+/* Onto the axis of a trace that is gone on with; open ends stay open. */
+static int64_t on_axis(const struct ww_store *s, int64_t t)
+{
+	return t == WW_TIME_MIN || t == WW_TIME_MAX ? t : t + s->offset_ns;
+}
+
+static struct ww_interval iv_on_axis(const struct ww_store *s, struct ww_interval t)
+{
+	return (struct ww_interval){on_axis(s, t.lo_ns), on_axis(s, t.hi_ns)};
+}
+
 static int apply_mark(struct ww_store *s, const struct ww_ring_item *it, const void *p)
 {
 	const struct ww_item_mark *m = p;
 	const char *kind = (const char *)(m + 1);
-	struct ww_mark mark = {.t = m->t,
+	struct ww_mark mark = {.t = iv_on_axis(s, m->t),
 			       .source = trace_id(s, it->source),
 			       .cycle = m->cycle,
 			       .kind = kind,
@@ -74,7 +93,7 @@ static int apply_mark(struct ww_store *s, const struct ww_ring_item *it, const v
 static int apply_gap(struct ww_store *s, const struct ww_ring_item *it, const void *p)
 {
 	const struct ww_item_gap *g = p;
-	struct ww_gap gap = {.t = g->t,
+	struct ww_gap gap = {.t = iv_on_axis(s, g->t),
 			     .source = trace_id(s, it->source),
 			     .lost = g->lost,
 			     .reason = (const char *)(g + 1)};
@@ -83,23 +102,26 @@ static int apply_gap(struct ww_store *s, const struct ww_ring_item *it, const vo
 	return ww_writer_gap(s->writer, &gap, &s->err);
 }
 
-static int apply_rows(struct ww_store *s, const struct ww_ring_item *it, const void *p)
+/* The queue's memory is ours until the item is popped. */
+static int apply_rows(struct ww_store *s, const struct ww_ring_item *it, void *p)
 {
 	uint64_t n;
 	int rc;
 
 	if (it->type == WW_ITEM_SAMPLES) {
 		const struct ww_item_samples *h = p;
-		const int64_t *lo = (const int64_t *)(h + 1);
+		int64_t *lo = (int64_t *)p + sizeof(*h) / sizeof(*lo);
 
 		n = h->n;
+		for (uint64_t i = 0; s->offset_ns && i < 2 * n; i++)
+			lo[i] = on_axis(s, lo[i]);
 		rc = ww_writer_samples(s->writer, trace_id(s, it->source), h->n, lo, lo + h->n,
 				       lo + 2 * h->n, &s->err);
 	} else {
 		const struct ww_item_bytes *h = p;
 
 		n = h->n;
-		rc = ww_writer_bytes(s->writer, trace_id(s, it->source), h->t,
+		rc = ww_writer_bytes(s->writer, trace_id(s, it->source), iv_on_axis(s, h->t),
 				     (const uint8_t *)(h + 1), h->n, &s->err);
 	}
 	if (rc == 0 && it->source < WW_STORE_SOURCES)
@@ -107,9 +129,17 @@ static int apply_rows(struct ww_store *s, const struct ww_ring_item *it, const v
 	return rc;
 }
 
+static int apply_anchor(struct ww_store *s, const struct ww_anchor *in)
+{
+	struct ww_anchor a = *in;
+
+	a.boot_ns = on_axis(s, a.boot_ns);
+	return ww_writer_anchor(s->writer, &a, &s->err);
+}
+
 static int apply(struct ww_store *s, const struct ww_ring_item *it)
 {
-	const void *p = it + 1;
+	void *p = (uint8_t *)(uintptr_t)it + sizeof(*it);
 	const char *key = p;
 
 	switch (it->type) {
@@ -123,7 +153,7 @@ static int apply(struct ww_store *s, const struct ww_ring_item *it)
 	case WW_ITEM_GAP:
 		return apply_gap(s, it, p);
 	case WW_ITEM_ANCHOR:
-		return ww_writer_anchor(s->writer, p, &s->err);
+		return apply_anchor(s, p);
 	case WW_ITEM_META:
 		return ww_writer_meta(s->writer, key, key + strlen(key) + 1, &s->err);
 	default:
@@ -202,9 +232,13 @@ int ww_store_begin(struct ww_store *s, const struct ww_recorder_options *opt, st
 			       ? opt->commit_ns
 			       : 400 * WW_NS_PER_MS;
 	if (opt->path || opt->form != WW_FORM_FILE) {
-		rc = ww_writer_open(opt->path, &wo, &s->writer, err);
-		if (rc < 0)
+		rc = opt->append ? ww_append_begin(s, opt, err)
+				 : ww_writer_open(opt->path, &wo, &s->writer, err);
+		if (rc < 0) {
+			ww_writer_close(s->writer, NULL);
+			s->writer = NULL;
 			return rc;
+		}
 		s->kept = true;
 	}
 	/* Signals belong to the application's thread. */

@@ -351,6 +351,31 @@ int64_t ww_action_alarm_s(const struct ww_action *a)
 	return a->act.alarm_s;
 }
 
+int ww_action_retext(struct ww_action *a, const char *text, struct ww_error *err)
+{
+	struct ww_act act;
+	int rc = a->running ? ww_fail(err, -EBUSY, "%s: still runs", a->act.text)
+			    : ww_act_parse(text, &act, err);
+
+	if (rc < 0)
+		return rc;
+	if (act.kind != a->act.kind) {
+		ww_act_free(&act);
+		return ww_fail(err, -EINVAL, "%s: an action of another kind", text);
+	}
+	ww_act_free(&a->act);
+	a->act = act;
+	return 0;
+}
+
+int ww_action_there(const struct ww_action *a, struct ww_error *err)
+{
+	struct ww_drive drive;
+	int fd;
+
+	return a->guarded ? ww_aim(&a->act, &a->setup.ports, &drive, &fd, err) : 0;
+}
+
 const struct ww_error *ww_action_error(const struct ww_action *a)
 {
 	return &a->err;

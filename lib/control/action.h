@@ -27,6 +27,10 @@ struct ww_interval ww_action_length(const struct ww_action *a);
 int64_t ww_action_alarm_s(const struct ww_action *a);
 /* The alarm was set in t. */
 void ww_action_alarm_set(struct ww_action *a, struct ww_interval t);
+/* Other words of the same kind: a command with another number, an alarm of other seconds. */
+int ww_action_retext(struct ww_action *a, const char *text, struct ww_error *err);
+/* Is the device there that it drives? @return 0, or why not */
+int ww_action_there(const struct ww_action *a, struct ww_error *err);
 /* What went wrong, code 0 if nothing; forgotten at the next start. Lent. */
 const struct ww_error *ww_action_error(const struct ww_action *a);
 /* At once: a command is killed, a pulse cut short. */

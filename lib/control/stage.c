@@ -26,6 +26,7 @@ static void over(struct ww_stage *s, int64_t now_ns)
 	struct ww_interval t;
 
 	s->begun = false;
+	s->failed = ww_action_error(s->action)->code && ww_action_error(s->action)->code != -ETIME;
 	s->over_ns = now_ns;
 	if (!s->marked)
 		mark_now(s, s->begin_kind, s->text);
@@ -58,6 +59,7 @@ void ww_stage_begin(struct ww_stage *s)
 	char text[WW_ERROR_TEXT + 16];
 
 	s->over_ns = 0;
+	s->failed = false;
 	s->marked = ww_action_is_command(s->action);
 	if (s->marked)
 		mark_now(s, s->begin_kind, s->text);
@@ -68,6 +70,7 @@ void ww_stage_begin(struct ww_stage *s)
 		return;
 	}
 	s->begun = false;
+	s->failed = true;
 	s->over_ns = ww_clock_now_ns();
 	if (!s->marked)
 		mark_now(s, s->begin_kind, s->text);
@@ -116,6 +119,9 @@ int ww_stage_make(struct ww_stage *s, struct ww_loop *loop, const char *text, in
 
 	if (!text)
 		return 0;
+	s->form = strdup(text);
+	if (!s->form)
+		return ww_fail_nomem(err);
 	s->text = ww_act_fill(text, alarm_s);
 	if (!s->text)
 		return ww_fail_nomem(err);
@@ -126,8 +132,36 @@ int ww_stage_make(struct ww_stage *s, struct ww_loop *loop, const char *text, in
 	return ww_action_new_setup(s->text, &setup, &s->action, err);
 }
 
+int ww_stage_alarm(struct ww_stage *s, int64_t alarm_s, struct ww_error *err)
+{
+	char alarm[40], *text;
+	int rc;
+
+	snprintf(alarm, sizeof(alarm), "rtc:%llds", (long long)alarm_s);
+	text = ww_action_alarm_s(s->action) ? strdup(alarm) : ww_act_fill(s->form, alarm_s);
+	if (!text)
+		return ww_fail_nomem(err);
+	rc = ww_action_retext(s->action, text, err);
+	if (rc < 0) {
+		free(text);
+		return rc;
+	}
+	free(s->text);
+	s->text = text;
+	/* The action has it lent. */
+	if (s->setting[0])
+		snprintf(s->setting, sizeof(s->setting), "WAKEWATT_RTC=%lld", (long long)alarm_s);
+	return 0;
+}
+
+bool ww_stage_failed(const struct ww_stage *s)
+{
+	return s->action && s->failed;
+}
+
 void ww_stage_free(struct ww_stage *s)
 {
 	ww_action_free(s->action);
+	free(s->form);
 	free(s->text);
 }

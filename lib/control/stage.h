@@ -15,9 +15,11 @@ struct ww_stage {
 	const char *begin_kind, *end_kind;
 
 	struct ww_action *action; /* NULL: not asked for */
+	char *form;		  /* as it was asked for */
 	char *text;		  /* as it is done */
 	char setting[40];	  /* one more of a command's environment */
 	bool begun, marked;	  /* runs; its first mark is written */
+	bool failed;		  /* the last time: no such line, say; no matter what came of it */
 	int64_t over_ns;	  /* when it was over; 0 it runs */
 };
 
@@ -32,6 +34,10 @@ void ww_stage_end(struct ww_stage *s);
 /* An alarm that was set in t: when it goes off; and its marks, once it does. */
 struct ww_interval ww_stage_alarm_set(struct ww_stage *s, struct ww_interval t);
 void ww_stage_alarm_rings(struct ww_stage *s);
+/* The same with other seconds of the alarm: of the wake, and in the suspend command. */
+int ww_stage_alarm(struct ww_stage *s, int64_t alarm_s, struct ww_error *err);
+/* It could not be done the last time: no such line, say. */
+bool ww_stage_failed(const struct ww_stage *s);
 void ww_stage_free(struct ww_stage *s);
 
 #endif

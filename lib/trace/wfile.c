@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a trace into SQLite: a file of its own, or a database in memory. */
-#include "trace/writer.h"
+#include "trace/trace.h"
 #include "base/str.h"
 
 #include <fcntl.h>
@@ -439,10 +439,9 @@ static int create_file(struct ww_writer *w, struct ww_error *err)
 	return rc < 0 ? ww_fail(err, rc, "%s: cannot be created: %s", w->path, strerror(-rc)) : rc;
 }
 
-static int set_up_file(struct ww_writer *w, bool empty, struct ww_error *err)
+static int open_file(struct ww_writer *w, struct ww_error *err)
 {
 	char pragmas[256];
-	int rc;
 
 	if (sqlite3_open_v2(w->path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
@@ -453,7 +452,13 @@ static int set_up_file(struct ww_writer *w, bool empty, struct ww_error *err)
 			 "PRAGMA synchronous=FULL; PRAGMA journal_size_limit=%d;"
 			 "PRAGMA wal_autocheckpoint=%d;",
 			 WAL_BYTES, WAL_BYTES / 4096);
-	rc = ww_db_exec(w->db, w->path, pragmas, err);
+	return ww_db_exec(w->db, w->path, pragmas, err);
+}
+
+static int set_up_file(struct ww_writer *w, bool empty, struct ww_error *err)
+{
+	int rc = open_file(w, err);
+
 	if (rc < 0)
 		return rc;
 	return empty ? make_tables(w, err) : prepare_all(w, err);
@@ -486,4 +491,36 @@ int ww_wfile_attach(struct ww_writer *w, struct ww_error *err)
 	w->ops = &file_ops;
 	rc = ww_db_create(w->db, w->path, err);
 	return rc < 0 ? rc : prepare_all(w, err);
+}
+
+/* Is it a trace of this form, and does nobody record it? Then it is ours, in one transaction. */
+static int take_over(struct ww_writer *w, struct ww_error *err)
+{
+	int64_t version = ww_db_int(w->db, "PRAGMA user_version", 0);
+	int rc;
+
+	if (ww_db_int(w->db, "PRAGMA application_id", 0) != WW_APPLICATION_ID ||
+	    version != WW_SCHEMA_VERSION)
+		return ww_fail(err, -EINVAL,
+			       "%s: a trace of version %lld cannot be gone on with, only one of "
+			       "version %d",
+			       w->path, (long long)version, WW_SCHEMA_VERSION);
+	rc = begin(w, err);
+	if (rc == 0 && ww_recorder_lives(w->db))
+		rc = ww_fail(err, -EBUSY, "%s: is being recorded", w->path);
+	if (rc == 0)
+		rc = prepare_all(w, err);
+	return rc == 0 ? put_recorder(w, err) : rc;
+}
+
+int ww_wfile_append(struct ww_writer *w, struct ww_error *err)
+{
+	int rc;
+
+	w->ops = &file_ops;
+	w->own_db = w->born = true; /* whatever happens, it stays */
+	rc = open_file(w, err);
+	if (rc == 0)
+		rc = take_over(w, err);
+	return rc == 0 ? ww_wknown_load(w, err) : rc;
 }

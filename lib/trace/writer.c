@@ -110,6 +110,22 @@ int ww_writer_open(const char *path, const struct ww_writer_options *opt, struct
 	return 0;
 }
 
+int ww_writer_append(const char *path, struct ww_writer **out, struct ww_error *err)
+{
+	struct ww_writer *w;
+	int rc = writer_new(path, &w, err);
+
+	if (rc < 0)
+		return rc;
+	rc = ww_wfile_append(w, err);
+	if (rc == 0)
+		rc = ww_writer_commit(w, err);
+	if (rc < 0)
+		return writer_abort(w, rc);
+	*out = w;
+	return 0;
+}
+
 int ww_writer_open_db(sqlite3 *db, const char *path, struct ww_writer **out, struct ww_error *err)
 {
 	struct ww_writer *w;

@@ -67,9 +67,19 @@ struct ww_writer {
 
 /* Backs. Each sets w->ops before it can fail. */
 int ww_wfile_open(struct ww_writer *w, struct ww_error *err);
+int ww_wfile_append(struct ww_writer *w, struct ww_error *err);
 int ww_wstream_open(struct ww_writer *w, int form, struct ww_error *err);
 /* A writer into a database of the caller's, for a stream that is read. */
 int ww_writer_open_db(sqlite3 *db, const char *path, struct ww_writer **out, struct ww_error *err);
+/* A writer that goes on with a file; -EBUSY: it is being recorded. */
+int ww_writer_append(const char *path, struct ww_writer **out, struct ww_error *err);
+/*
+ * Of such a writer: the source of this name, and *channel, its first. @return its id, 0 there
+ * is none, -EINVAL it is another one
+ */
+int ww_writer_known(struct ww_writer *w, const struct ww_source_info *info,
+		    const struct ww_channel_info *c, size_t n, uint32_t *channel,
+		    struct ww_error *err);
 /*
  * Tell a channel anew, by its id: resolution, accuracy and wrap. Never what its codes mean
  * (scale, offset, unit), for those that are there stay as they are.
@@ -78,6 +88,8 @@ int ww_writer_refine(struct ww_writer *w, const struct ww_channel_info *info, st
 /* Rows of an unpacked block, as if they had come one by one. */
 int ww_writer_rows(struct ww_writer *w, uint32_t source, const struct ww_rows *r,
 		   struct ww_error *err);
+/* The sources of a file that is gone on with, as if they had been told. */
+int ww_wknown_load(struct ww_writer *w, struct ww_error *err);
 int ww_wfile_attach(struct ww_writer *w, struct ww_error *err);
 void ww_tail_empty(struct ww_wsource *s);
 
