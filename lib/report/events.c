@@ -9,7 +9,7 @@
 
 void ww_events_open(struct ww_events *e, int fd)
 {
-	*e = (struct ww_events){.out.fd = fd, .pid = 1, .until_ns = WW_TIME_MIN};
+	*e = (struct ww_events){.out.fd = fd, .pid = 1, .first_pid = 1, .until_ns = WW_TIME_MIN};
 	e->j.s = &e->out.s;
 	ww_json_open(&e->j, NULL, '{');
 	ww_json_text(&e->j, "displayTimeUnit", "ms");
@@ -166,16 +166,32 @@ static void text_arg(struct ww_json *j, const char *key, const char *text)
 		ww_json_text(j, key, text);
 }
 
+bool ww_events_fits(struct ww_events_lane *l, int64_t ns, int64_t end)
+{
+	while (l->depth && l->end[l->depth - 1] <= ns)
+		l->depth--;
+	if (l->depth == WW_COUNTOF(l->end) || (l->depth && l->end[l->depth - 1] < end))
+		return false;
+	l->end[l->depth++] = end;
+	return true;
+}
+
 static void put_span(struct ww_events *e, const struct ww_pm_span *p)
 {
+	uint32_t track = WW_TRACK_PHASES;
 	struct ww_json *j = &e->j;
 	int64_t ns, dur;
 
 	if (!stretch(e, p->start_ns, p->end_ns, p->length, &ns, &dur))
 		return;
-	thread(e, WW_TRACK_PHASES);
-	ww_events_slice(e, e->pid, WW_TRACK_PHASES, "phase",
-			p->phase > 0 ? ww_pm_phase_name(p->phase) : "?", ns, dur);
+	if (!ww_events_fits(&e->phases, ns, ns + dur)) {
+		if (!ww_events_fits(&e->other, ns, ns + dur))
+			return;
+		track = WW_TRACK_OTHER;
+	}
+	thread(e, track);
+	ww_events_slice(e, e->pid, track, "phase", p->phase > 0 ? ww_pm_phase_name(p->phase) : "?",
+			ns, dur);
 	ww_json_open(j, "args", '{');
 	if (p->verb)
 		ww_json_text(j, "verb", ww_pm_verb_name(p->verb));
@@ -187,31 +203,45 @@ static void put_span(struct ww_events *e, const struct ww_pm_span *p)
 	ww_json_close(j, '}');
 }
 
-/* What stands in a lane now: ends of slices, each within the one before. */
-struct lane {
-	int64_t end[8];
-	unsigned depth;
-};
-
-/* Does a slice follow or nest in what is there? */
-static bool fits(struct lane *l, int64_t ns, int64_t end)
+static int by_start(const void *a, const void *b)
 {
-	while (l->depth && l->end[l->depth - 1] <= ns)
-		l->depth--;
-	if (l->depth == WW_COUNTOF(l->end) || (l->depth && l->end[l->depth - 1] < end))
-		return false;
-	l->end[l->depth++] = end;
-	return true;
+	const struct ww_pm_span *x = *(const struct ww_pm_span *const *)a;
+	const struct ww_pm_span *y = *(const struct ww_pm_span *const *)b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	/* What holds the other comes first. */
+	if (x->end_ns != y->end_ns)
+		return x->end_ns > y->end_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
 }
 
-static uint32_t lane_of(struct lane *lane, const struct ww_pm_device *d, int64_t ns, int64_t dur)
+static void put_spans(struct ww_events *e, const struct ww_pm_cycle *c)
+{
+	const struct ww_pm_span **order =
+		malloc((c->spans + 1) * sizeof(const struct ww_pm_span *));
+
+	if (!order) {
+		e->out.s.bad = true;
+		return;
+	}
+	for (size_t i = 0; i < c->spans; i++)
+		order[i] = &c->span[i];
+	qsort(order, c->spans, sizeof(*order), by_start);
+	for (size_t i = 0; i < c->spans; i++)
+		put_span(e, order[i]);
+	free(order);
+}
+
+static uint32_t lane_of(struct ww_events_lane *lane, const struct ww_pm_device *d, int64_t ns,
+			int64_t dur)
 {
 	/* The first is for callbacks that run one after the other. */
 	for (uint32_t i = d->async > 0 ? 1 : 0; i < WW_EVENTS_LANES; i++) {
 		/* A lane is one device's at a time, but in order they may nest. */
 		if (i > 0 && lane[i].depth && lane[i].end[lane[i].depth - 1] > ns)
 			continue;
-		if (fits(&lane[i], ns, ns + dur))
+		if (ww_events_fits(&lane[i], ns, ns + dur))
 			return WW_TRACK_SYNC + i;
 	}
 	return 0;
@@ -238,7 +268,7 @@ static void device_args(struct ww_json *j, const struct ww_pm_device *d)
 	ww_json_close(j, '}');
 }
 
-static void put_device(struct ww_events *e, struct lane *lane, const struct ww_pm_device *d)
+static void put_device(struct ww_events *e, const struct ww_pm_device *d)
 {
 	struct ww_str name = {0};
 	int64_t ns, dur;
@@ -246,7 +276,7 @@ static void put_device(struct ww_events *e, struct lane *lane, const struct ww_p
 
 	if (!stretch(e, d->start_ns, d->end_ns, d->length, &ns, &dur))
 		return;
-	track = lane_of(lane, d, ns, dur);
+	track = lane_of(e->lane, d, ns, dur);
 	if (!track)
 		return;
 	thread(e, track);
@@ -260,13 +290,13 @@ static void put_device(struct ww_events *e, struct lane *lane, const struct ww_p
 	ww_str_free(&name);
 }
 
-static void put_other(struct ww_events *e, struct lane *lane, const struct ww_pm_other *o)
+static void put_other(struct ww_events *e, const struct ww_pm_other *o)
 {
 	struct ww_json *j = &e->j;
 	int64_t ns, dur;
 
 	if (!stretch(e, o->start_ns, WW_TIME_MAX, o->length, &ns, &dur) ||
-	    !fits(lane, ns, ns + dur))
+	    !ww_events_fits(&e->other, ns, ns + dur))
 		return;
 	thread(e, WW_TRACK_OTHER);
 	ww_events_slice(e, e->pid, WW_TRACK_OTHER, "other", o->what, ns, dur);
@@ -337,9 +367,11 @@ static void process(struct ww_events *e, int64_t from)
 	if (e->until_ns != WW_TIME_MIN)
 		e->pid++;
 	e->named = e->lanes = 0;
+	memset(e->lane, 0, sizeof(e->lane));
+	e->phases.depth = e->other.depth = 0;
 	ww_str_add(&name, "kernel");
-	if (e->pid > 1)
-		ww_str_addf(&name, ", boot %u", (unsigned)e->pid);
+	if (e->pid > e->first_pid)
+		ww_str_addf(&name, ", boot %u", (unsigned)(e->pid - e->first_pid + 1));
 	e->out.s.bad = e->out.s.bad || name.bad;
 	if (!name.bad)
 		ww_events_name(e, e->pid, 0, name.p);
@@ -348,7 +380,6 @@ static void process(struct ww_events *e, int64_t from)
 
 void ww_events_cycle(struct ww_events *e, const struct ww_pm_cycle *c)
 {
-	struct lane lane[WW_EVENTS_LANES] = {0}, other = {0};
 	int64_t from, to;
 
 	if (!ww_iv_ok(c->t) || !place(e, c->t.lo_ns, &from) || !place(e, c->t.hi_ns, &to) ||
@@ -358,13 +389,12 @@ void ww_events_cycle(struct ww_events *e, const struct ww_pm_cycle *c)
 	}
 	process(e, from);
 	put_whole(e, c, from, to);
-	for (size_t i = 0; i < c->spans; i++)
-		put_span(e, &c->span[i]);
+	put_spans(e, c);
 	put_sleep(e, c);
 	for (size_t i = 0; i < c->devices; i++)
-		put_device(e, lane, &c->device[i]);
+		put_device(e, &c->device[i]);
 	for (size_t i = 0; i < c->others; i++)
-		put_other(e, &other, &c->other[i]);
+		put_other(e, &c->other[i]);
 	e->until_ns = to;
 }
 

@@ -21,17 +21,25 @@ enum {
 	WW_TRACK_LANE
 };
 
+/* What stands in a thread now: ends of slices, each within the one before. */
+struct ww_events_lane {
+	int64_t end[8];
+	unsigned depth;
+};
+
 /* A time of the kernel's axis on that of the events. @return false: not known */
 typedef bool ww_events_clock(void *arg, int64_t kernel_ns, int64_t *ns);
 
 struct ww_events {
 	struct ww_sink out;
 	struct ww_json j;
-	uint32_t pid;		/* process of the cycles */
-	uint32_t named;		/* bits: threads of it that have their name */
-	uint32_t lanes;		/* that have theirs */
-	int64_t until_ns;	/* end of what was placed last */
-	uint64_t unplaced;	/* cycles without times */
+	uint32_t pid;	    /* process of the cycles */
+	uint32_t first_pid; /* of the first boot */
+	uint32_t named;	    /* bits: threads of it that have their name */
+	uint32_t lanes;	    /* that have theirs */
+	int64_t until_ns;   /* end of what was placed last */
+	uint64_t unplaced;  /* cycles without times */
+	struct ww_events_lane lane[WW_EVENTS_LANES], phases, other;
 	ww_events_clock *clock; /* NULL: the kernel's axis itself */
 	void *arg;
 };
@@ -49,6 +57,8 @@ void ww_events_slice(struct ww_events *e, uint32_t pid, uint32_t thread, const c
 		     const char *name, int64_t ns, int64_t dur_ns);
 void ww_events_counter(struct ww_events *e, uint32_t pid, const char *name, const char *unit,
 		       int64_t ns, double v);
+/* Does a slice follow or nest in what stands there? Then it does from now on. */
+bool ww_events_fits(struct ww_events_lane *l, int64_t ns, int64_t end);
 /* All of a suspend. */
 void ww_events_cycle(struct ww_events *e, const struct ww_pm_cycle *c);
 

@@ -10,6 +10,8 @@
 #define BAR	   20
 #define LONG_NS	   (10 * WW_NS_PER_S)
 #define CONSOLE_MS 5.0
+/* A callback that takes less of the longest one's time is nobody's trouble. */
+#define PART 1e-3
 /* Part of a suspend or a resume that nobody need be told of. */
 #define REST_PART 0.02
 #define REST_MS	  2.0
@@ -48,17 +50,18 @@ static void put_when(struct ww_str *s, const struct ww_pm_cycle *c)
 	bool begin = c->t.lo_ns != WW_TIME_MIN, end = c->t.hi_ns != WW_TIME_MAX;
 
 	if (!ww_iv_ok(c->t) || (!begin && !end) || c->clock <= 0 || c->clock > WW_PM_CLOCK_BENCH) {
-		ww_str_add(s, ", without stamps");
+		ww_str_add(s,
+			   "  the lines have no stamps: times are those that the kernel prints\n");
 		return;
 	}
-	ww_str_add(s, begin ? ", " : ", until ");
+	ww_str_add(s, begin ? "  from " : "  begin not seen, until ");
 	if (begin)
 		put_moment(s, c->t.lo_ns, c->stamp_res_ns);
-	if (begin)
-		ww_str_add(s, end ? " to " : " to its end");
+	if (begin && end)
+		ww_str_add(s, " to ");
 	if (end)
 		put_moment(s, c->t.hi_ns, c->stamp_res_ns);
-	ww_str_addf(s, " s, %s", clocks[c->clock]);
+	ww_str_addf(s, " s, %s%s\n", clocks[c->clock], end ? "" : "; end not seen");
 }
 
 static void put_time(struct ww_str *s, struct ww_interval t, double res_ns)
@@ -82,10 +85,6 @@ static void put_time(struct ww_str *s, struct ww_interval t, double res_ns)
 static void total(struct ww_str *s, const char *what, struct ww_interval t,
 		  struct ww_interval corrected, double res)
 {
-	if (!ww_iv_ok(t)) {
-		ww_str_addf(s, "  %-8s not observed\n", what);
-		return;
-	}
 	ww_str_addf(s, "  %-8s ", what);
 	put_time(s, t, res);
 	if (ww_iv_ok(corrected) && fabs(ms_of(t) - ms_of(corrected)) >= 0.0005) {
@@ -94,6 +93,19 @@ static void total(struct ww_str *s, const char *what, struct ww_interval t,
 		ww_str_add(s, " without the console");
 	}
 	ww_str_add(s, "\n");
+}
+
+/* What there is instead of a time. */
+static void absent(struct ww_str *s, const char *what, const struct ww_pm_cycle *c, bool resume)
+{
+	bool none = c->result == WW_PM_FAILED || c->result == WW_PM_ABORTED;
+
+	if (!none)
+		ww_str_addf(s, "  %-8s %s\n", what,
+			    !resume		       ? "not observed"
+			    : c->result == WW_PM_HUNG  ? "it never came back"
+			    : c->result == WW_PM_RESET ? "it booted instead"
+						       : "not observed");
 }
 
 static void extra(struct ww_str *s, const char *what, struct ww_interval t, double res,
@@ -110,7 +122,10 @@ static void put_totals(struct ww_str *s, const struct ww_pm_cycle *c)
 {
 	double res = c->stamp_res_ns;
 
-	total(s, "suspend", c->suspend, c->suspend_corrected, res);
+	if (ww_iv_ok(c->suspend))
+		total(s, "suspend", c->suspend, c->suspend_corrected, res);
+	else
+		absent(s, "suspend", c, false);
 	if (ww_iv_ok(c->slept) || c->result == WW_PM_OK) {
 		ww_str_add(s, "  slept    ");
 		if (ww_iv_ok(c->slept))
@@ -121,7 +136,10 @@ static void put_totals(struct ww_str *s, const struct ww_pm_cycle *c)
 			ww_str_addf(s, ", in %d sleeps of the hardware", (int)c->sleeps);
 		ww_str_add(s, "\n");
 	}
-	total(s, "resume", c->resume, c->resume_corrected, res);
+	if (ww_iv_ok(c->resume))
+		total(s, "resume", c->resume, c->resume_corrected, res);
+	else
+		absent(s, "resume", c, true);
 	extra(s, "firmware", c->firmware_suspend, 0, " before the sleep, by its own figures");
 	extra(s, "firmware", c->firmware_resume, 0, " after the wake, by its own figures");
 	extra(s, "storage", c->storage, res, " after the wake");
@@ -279,6 +297,7 @@ static void put_devices(struct ww_str *s, const struct ww_pm_cycle *c, size_t to
 			    .left = 1u << D_PHASE | 1u << D_ASYNC | 1u << D_ERROR | 1u << D_NAME};
 	const struct ww_pm_device **order;
 	size_t n = c->devices < top ? c->devices : top;
+	double least;
 
 	if (c->devices == 0)
 		return;
@@ -291,7 +310,8 @@ static void put_devices(struct ww_str *s, const struct ww_pm_cycle *c, size_t to
 		order[i] = &c->device[i];
 	qsort(order, c->devices, sizeof(*order), by_weight);
 	ww_grid_head(&g, head);
-	for (size_t i = 0; i < n; i++)
+	least = PART * weight(order[0]);
+	for (size_t i = 0; i < n && (weight(order[i]) >= least || isinf(least)); i++)
 		device_row(&g, c, order[i]);
 	free(order);
 	ww_str_addf(s, "\n  slowest of %llu callbacks of devices\n",
@@ -407,11 +427,11 @@ void ww_kernlog_text_cycle(struct ww_str *s, const struct ww_pm_cycle *c, size_t
 		    c->mode == WW_PM_MODE_UNKNOWN ? "mode not told" : ww_pm_mode_name(c->mode),
 		    ww_pm_result_name(c->result));
 	ww_pm_why(&line, c);
-	put_when(&line, c);
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
 		ww_put_wrapped(s, line.p, 2, WIDTH);
 	ww_str_free(&line);
+	put_when(s, c);
 	put_totals(s, c);
 	put_phases(s, c);
 	put_devices(s, c, top);

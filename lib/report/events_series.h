@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What was recorded around a cycle, for Trace Event JSON: watts and bytes as counters, lines. */
+#ifndef WW_REPORT_EVENTS_SERIES_H
+#define WW_REPORT_EVENTS_SERIES_H
+
+#include "report/events.h"
+
+struct ww_events_series {
+	struct ww_events *e;
+	struct ww_trace *t;
+	uint32_t pid, thread; /* of the first line's source; others follow */
+	int64_t zero;	      /* of the axis */
+	const char *beats;    /* source whose bytes are a heartbeat: they are counted only */
+	uint64_t named;	      /* bits: sources whose thread has its name */
+};
+
+/* All sources of the trace in a stretch. */
+int ww_events_series(struct ww_events_series *s, struct ww_interval w, struct ww_error *err);
+
+#endif
