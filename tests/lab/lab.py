@@ -157,11 +157,12 @@ class Dut:
         return os.path.join(self.folder, name)
 
     def start(self, late_thaw=False, beat="--mode drain --format stamped", baud=115200,
-              append="", timeout=90, listen=None, console=False):
+              append="", timeout=90, listen=None, console=False, reboot=False):
         """Boot, and start the heartbeat unless beat is None.
 
         listen: the wire ends at this UNIX socket and not at a pseudo-terminal.
         console: the kernel's console is a third port, paced as the wire is: self.console.
+        reboot: a reset boots it again, and does not end it.
         """
         qemu = need("qemu-system-x86_64", "qemu-system-x86")
         release, kern = kernel()
@@ -176,7 +177,8 @@ class Dut:
         command = [
             qemu, "-machine", "pc", "-accel", os.environ.get("LAB_ACCEL", "tcg"), "-cpu", "max",
             "-m", "256", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none",
-            "-no-reboot", "-kernel", os.path.join(kern, "boot", "vmlinuz-" + release),
+            *([] if reboot else ["-no-reboot"]),
+            "-kernel", os.path.join(kern, "boot", "vmlinuz-" + release),
             "-initrd", initrd, "-append", f"console={messages},115200 quiet panic=-1 " + append,
             "-chardev", f"socket,id=con,path={self.path('console.sock')},server=on,wait=off",
             "-serial", "chardev:con",

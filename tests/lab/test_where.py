@@ -51,7 +51,8 @@ class Where(unittest.TestCase):
         cls.dut = d = lab.Dut(os.path.join(lab.OUT, "test-Where"))
         cls.traces, cls.ftrace = {}, {}
         try:
-            d.start(late_thaw=True, console=True, append="no_console_suspend loglevel=8")
+            d.start(late_thaw=True, console=True, reboot=True,
+                    append="no_console_suspend loglevel=8")
             cls.record()
         finally:
             d.stop()
@@ -60,6 +61,7 @@ class Where(unittest.TestCase):
     def record(cls):
         d = cls.dut
         d.check(f"mount -t tracefs t {TRACING}; echo 1 > /sys/power/pm_print_times; "
+                "echo 1 > /sys/power/pm_debug_messages; "
                 f"for e in suspend_resume device_pm_callback_start device_pm_callback_end; do "
                 f"echo 1 > {TRACING}/events/power/$e/enable; done; "
                 f"insmod /modules/latethaw.ko resume_ms={SLOW}")
