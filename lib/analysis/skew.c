@@ -72,12 +72,10 @@ static double above(const struct ww_hull_point *p, double alpha)
 }
 
 /* Along a lower hull the distance to a line falls and then rises. */
-static double least(const struct ww_stretch *h, double alpha)
+static size_t nearest(const struct ww_stretch *h, double alpha)
 {
 	size_t lo = 0, hi = h->hull_n;
 
-	if (hi == 0)
-		return INFINITY;
 	for (hi--; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -86,7 +84,21 @@ static double least(const struct ww_stretch *h, double alpha)
 		else
 			lo = mid + 1;
 	}
-	return above(&h->hull[lo], alpha);
+	return lo;
+}
+
+static double least(const struct ww_stretch *h, double alpha)
+{
+	return h->hull_n ? above(&h->hull[nearest(h, alpha)], alpha) : INFINITY;
+}
+
+double ww_skew_least(const struct ww_skew *k, double alpha, size_t i, double *at)
+{
+	const struct ww_stretch *h = &k->stretch[i];
+	size_t j = nearest(h, alpha);
+
+	*at = h->hull[j].s;
+	return above(&h->hull[j], alpha);
 }
 
 static double cost(const struct ww_skew *k, double alpha)
