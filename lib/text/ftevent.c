@@ -3,16 +3,9 @@
  * Arguments of the kernel's power events: include/trace/events/power.h and its callers since
  * they exist. Whoever framed the line, the arguments are the same.
  */
-#include "text/ftline.h"
-
-#include "base/str.h"
+#include "text/ftparts.h"
 
 #define IS(s, text) ww_slice_is(s, "" text, sizeof(text) - 1)
-
-static struct ww_slice cut(const char *p, const char *end)
-{
-	return (struct ww_slice){p, end > p ? (size_t)(end - p) : 0};
-}
 
 static const char *rfind(const char *p, const char *end, char c)
 {
@@ -150,19 +143,20 @@ static void set_value(struct ww_pmev *e, int what, int64_t value)
 /* "ACTION[VAL] begin"; text: the action. What is no step known here stays WW_PMEV_NONE. */
 static void suspend_resume(struct ww_slice a, struct ww_pmev *e)
 {
-	const char *end = a.p + a.n, *open, *close = rfind(a.p, end, ']');
+	const char *p = ww_skip_spaces(a.p, a.p + a.n), *end = a.p + a.n;
+	const char *open, *close = rfind(p, end, ']');
 	struct ww_slice word;
 	int64_t value;
 	bool begin;
 
-	open = close ? rfind(a.p, close, '[') : NULL;
-	if (!open || !whole(cut(open + 1, close), &value))
+	open = close ? rfind(p, close, '[') : NULL;
+	if (!open || !whole(ww_cut(open + 1, close), &value))
 		return;
-	word = cut(close + 1 < end ? close + 2 : end, end);
+	word = ww_cut(close + 1 < end ? close + 2 : end, end);
 	begin = IS(word, "begin");
 	if (!begin && !IS(word, "end"))
 		return;
-	e->text = cut(a.p, open);
+	e->text = ww_cut(p, open);
 	for (size_t i = 0; i < WW_COUNTOF(actions); i++) {
 		int what = actions[i].what;
 
@@ -191,13 +185,13 @@ static void split_names(const char *p, const char *end, struct ww_pmev *e)
 	const char *last = rfind(p, end, ' ');
 
 	if (!space) {
-		e->device = cut(p, end);
+		e->device = ww_cut(p, end);
 		return;
 	}
 	if (last != space && space != p && end - last > 4 && end[-3] == ':')
 		space = last;
-	e->driver = cut(p, space);
-	e->device = cut(space + 1, end);
+	e->driver = ww_cut(p, space);
+	e->device = ww_cut(space + 1, end);
 }
 
 static bool takes(struct ww_slice *s, const char *word, size_t n)
@@ -255,17 +249,17 @@ static void callback_start(struct ww_slice a, struct ww_pmev *e)
 		return;
 	e->kind = WW_PMEV_CALL;
 	split_names(a.p, parent, e);
-	e->parent = cut(parent + sizeof(mark) - 1, comma);
+	e->parent = ww_cut(parent + sizeof(mark) - 1, comma);
 	if (IS(e->parent, "none"))
 		e->parent.n = 0;
-	set_ops(cut(comma + 2, open), cut(open + 1, close), e);
+	set_ops(ww_cut(comma + 2, open), ww_cut(open + 1, close), e);
 }
 
 /* "DRIVER DEVICE, err=N" */
 static void callback_end(struct ww_slice a, struct ww_pmev *e)
 {
 	const char *end = a.p + a.n, *comma = rfind(a.p, end, ',');
-	struct ww_slice rest = cut(comma ? comma : end, end);
+	struct ww_slice rest = ww_cut(comma ? comma : end, end);
 	int64_t err;
 
 	if (!TAKES(&rest, ", err=") || !whole(rest, &err) || err != (int32_t)err)
@@ -285,7 +279,7 @@ static struct ww_slice value_of(struct ww_slice a, const char *key)
 		return (struct ww_slice){0};
 	p += n;
 	space = memchr(p, ' ', (size_t)(end - p));
-	return cut(p, space ? space : end);
+	return ww_cut(p, space ? space : end);
 }
 
 /* Of 3.13 to 3.15: "DRIVER DEVICE parent=P state=suspend ops=bus nsecs=N err=N". */
@@ -303,7 +297,7 @@ static void report_time(struct ww_slice a, struct ww_pmev *e)
 	e->err = (int32_t)err;
 	split_names(a.p, parent, e);
 	e->parent = value_of(a, mark);
-	set_ops(cut(ops + 5, ns), value_of(a, " state="), e);
+	set_ops(ww_cut(ops + 5, ns), value_of(a, " state="), e);
 }
 
 /* Before suspend_resume there was: "state=3", and at its end "state=4294967295". */
@@ -327,7 +321,7 @@ static void wakeup_source(struct ww_slice a, struct ww_pmev *e)
 	if (!state)
 		return;
 	e->kind = WW_PMEV_WAKE_SOURCE;
-	e->wakeup = cut(a.p, state);
+	e->wakeup = ww_cut(ww_skip_spaces(a.p, state), state);
 }
 
 int ww_ftevent_parse(struct ww_slice event, struct ww_slice args, struct ww_pmev *out)

@@ -9,8 +9,8 @@
 /* "! 123.456 us": a mark of the scale, a duration. Blank is good, too. */
 static bool read_duration(const char *p, const char *end, struct ww_ftline *out)
 {
-	struct ww_ftline t = {.t_ns = WW_NO_TIME};
 	const char *q;
+	int64_t ns;
 
 	p = ww_skip_spaces(p, end);
 	while (end > p && end[-1] == ' ')
@@ -21,13 +21,10 @@ static bool read_duration(const char *p, const char *end, struct ww_ftline *out)
 		p = ww_skip_spaces(p + 1, end);
 	if (end - p < 4 || memcmp(end - 2, "us", 2) != 0)
 		return false;
-	q = ww_ft_time(p, end, &t);
+	q = ww_ft_micros(p, end, &ns);
 	if (!q || ww_skip_spaces(q, end) != end - 2)
 		return false;
-	/* What ww_ft_time read as seconds are microseconds. */
-	if (t.t_ns == WW_NO_TIME || t.t_ns > INT64_MAX / 2)
-		return false;
-	out->dur_ns = t.t_ns / 1000000;
+	out->dur_ns = ns;
 	return true;
 }
 

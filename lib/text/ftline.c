@@ -48,6 +48,26 @@ const char *ww_ft_time(const char *p, const char *end, struct ww_ftline *out)
 	return q;
 }
 
+const char *ww_ft_micros(const char *p, const char *end, int64_t *ns)
+{
+	const char *q = p;
+	int64_t v = 0, unit = 100;
+
+	for (; q < end && ww_is_digit(*q); q++) {
+		if (q - p == 15)
+			return NULL;
+		v = v * 10 + (*q - '0');
+	}
+	if (q == p)
+		return NULL;
+	v *= 1000;
+	if (q < end && *q == '.')
+		for (q++; q < end && ww_is_digit(*q); q++, unit /= 10)
+			v += (*q - '0') * unit;
+	*ns = v;
+	return q;
+}
+
 /* "[003] ": its number, and what stands behind. */
 static const char *read_cpu(const char *open, const char *end, int32_t *cpu)
 {
@@ -115,10 +135,10 @@ static bool read_task(const char *p, const char *end, struct ww_ftline *out)
 		q--;
 	/* What a logger, a mail or a multiplexer put in front is no part of the name. */
 	if (q - p > COMM_MOST) {
-		digits = q - COMM_MOST;
-		while (digits < q && *digits != ' ')
-			digits++;
-		p = digits == q ? q - COMM_MOST : digits;
+		digits = memchr(q - COMM_MOST, ' ', COMM_MOST);
+		if (!digits) /* perf's names of kernel threads are longer */
+			digits = memrchr(p, ' ', (size_t)(q - COMM_MOST - p));
+		p = digits ? digits : p;
 	}
 	p = ww_skip_spaces(p, q);
 	out->comm = ww_cut(p, q);
@@ -152,6 +172,44 @@ static void clear(struct ww_ftline *out)
 	out->t_ns = out->dur_ns = WW_NO_TIME;
 	out->depth = -1;
 	ww_pmev_clear(&out->ev);
+}
+
+/*
+ * The latency format: "COMM-PID   1d..2   23us+: EVENT: ARGS", the time since the first line;
+ * of trace-cmd in seconds.
+ */
+static bool read_latency(const char *p, const char *end, struct ww_ftline *out)
+{
+	const char *dash = memchr(p, '-', (size_t)(end - p)), *start = p, *q;
+
+	for (; dash; dash = memchr(dash + 1, '-', (size_t)(end - dash - 1))) {
+		q = ww_ft_number(dash + 1, end, &out->pid);
+		if (q && q < end && *q == ' ' && dash > p)
+			break;
+	}
+	if (!dash)
+		return false;
+	q = ww_ft_number(ww_skip_spaces(q, end), end, &out->cpu);
+	if (!q || out->cpu > 9999)
+		return false;
+	while (q < end && *q != ' ' && *q != ':')
+		q++;
+	p = ww_skip_spaces(q, end);
+	q = ww_ft_micros(p, end, &out->t_ns);
+	if (q && end - q > 3 && memcmp(q, "us", 2) == 0) {
+		out->res_ns = WW_NS_PER_US;
+		for (q += 2; q < end && *q != ':' && *q != ' ';)
+			q++;
+		q = ww_skip_spaces(q, end);
+	} else {
+		q = ww_ft_time(p, end, out);
+	}
+	if (!q || q == end || *q != ':')
+		return false;
+	out->comm = ww_cut(start, dash);
+	out->kind = WW_FT_EVENT;
+	ww_ft_event(q + 1, end, out);
+	return true;
 }
 
 /* The line of an event, or not. */
@@ -199,7 +257,14 @@ int ww_ftline_parse(const char *line, size_t n, struct ww_ftline *out)
 	}
 	if (*p == 'C' && read_lost(p, end, out))
 		return out->kind;
-	if (!read_event(p, end, out) && ww_ft_graph(p, end, out))
+	if (read_event(p, end, out))
+		return out->kind;
+	if (ww_ft_graph(p, end, out)) {
 		out->kind = WW_FT_GRAPH;
+	} else {
+		clear(out);
+		if (!read_latency(p, end, out))
+			clear(out);
+	}
 	return out->kind;
 }

@@ -119,23 +119,11 @@ void ww_ft_event(const char *p, const char *end, struct ww_ftline *out)
 	args = ww_skip_spaces(args, end);
 	if ((IS(e, "funcgraph_entry") || IS(e, "funcgraph_exit")) && read_funcgraph(out, args, end))
 		return;
-	if (e.n > 20 || e.n < 5)
+	out->text = ww_cut(args, end);
+	if (read_mark(out))
 		return;
-	switch (e.p[0]) {
-	case 't':
-	case 'p':
-		out->text = ww_cut(args, end);
-		if (read_mark(out))
-			return;
-		break;
-	case 'c':
-		if (e.n > 7 && memcmp(e.p, "cpuhp_", 6) == 0) {
-			read_cpuhp(out);
-			return;
-		}
-		break;
-	default:
-		break;
-	}
-	read_probe(out);
+	if (e.n > 7 && memcmp(e.p, "cpuhp_", 6) == 0)
+		read_cpuhp(out);
+	else
+		read_probe(out);
 }

@@ -25,6 +25,8 @@ const char *ww_ft_number(const char *p, const char *end, int32_t *out);
  * @return behind it, NULL none
  */
 const char *ww_ft_time(const char *p, const char *end, struct ww_ftline *out);
+/* "123.456", microseconds, to ns. @return behind it, NULL none */
+const char *ww_ft_micros(const char *p, const char *end, int64_t *ns);
 /* Behind the time: "EVENT: ARGS", and what else stands there. */
 void ww_ft_event(const char *p, const char *end, struct ww_ftline *out);
 /* ftgraph.c: a line of function graph, from its column of time on. @return is it one? */
