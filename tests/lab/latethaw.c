@@ -8,6 +8,7 @@
 #include <linux/platform_device.h>
 #include <linux/pm.h>
 #include <linux/pm_wakeup.h>
+#include <linux/reboot.h>
 
 static unsigned int resume_ms = 400;
 module_param(resume_ms, uint, 0644);
@@ -16,6 +17,10 @@ MODULE_PARM_DESC(resume_ms, "how long the device takes to resume");
 static bool wakes;
 module_param(wakes, bool, 0644);
 MODULE_PARM_DESC(wakes, "the device wakes the machine while it is being suspended");
+
+static bool resets;
+module_param(resets, bool, 0644);
+MODULE_PARM_DESC(resets, "the machine is reset while the device resumes");
 
 static struct platform_device *pdev;
 
@@ -30,6 +35,8 @@ static int latethaw_resume(struct device *dev)
 {
 	if (resume_ms)
 		msleep(resume_ms);
+	if (resets)
+		emergency_restart();
 	return 0;
 }
 
