@@ -218,11 +218,28 @@ struct ww_cycle_in {
 	const char *stats;   /* its suspend_stats, may be NULL */
 };
 
+/* The wattmeter of a recording, as far as the energy of a phase needs it. */
+struct ww_resume_meter {
+	uint32_t source; /* 0: none */
+	size_t column;
+	struct ww_scale scale;
+	int64_t shift_ns; /* from the arrival back to the middle of the window */
+	int64_t blur_ns;  /* width of what a reading may cover, and the time to the next */
+	double resolution, acc_abs, acc_rel; /* as in struct ww_channel_info */
+};
+
+struct ww_power_point {
+	int64_t t_ns;
+	double watts;
+};
+
 struct ww_cycle_out {
 	struct ww_cycle c;
 	struct ww_str reason;
 	struct ww_stall *stall;
 	size_t stalls_cap;
+	struct ww_power_point *power; /* around it, in the order of time */
+	size_t powers;
 	/* What notes are made of. */
 	bool queued;	   /* the first beat may have waited behind old ones */
 	bool text_no_hand; /* text but no hand-over message */
@@ -321,6 +338,7 @@ struct ww_resume {
 	double fail_ci[2];
 	uint64_t results[WW_RES_COUNT]; /* warm-ups are in none */
 	uint64_t warmups;
+	struct ww_resume_meter meter;
 };
 
 /* dut_asleep of all cycles, with the uncertainty that the bench can vouch for. */
@@ -335,6 +353,16 @@ int ww_resume_width(const struct ww_resume *r, int latency, double conf, double 
 
 /* Latencies and results over all cycles. */
 int ww_resume_summarise(struct ww_resume *r, struct ww_error *err);
+
+/* Keep the readings around a cycle. */
+int ww_resume_watts(struct ww_trace *t, const struct ww_resume_meter *m, struct ww_cycle_out *o,
+		    struct ww_error *err);
+/*
+ * Energy of cycle i between two times of the bench. @return 0, or -ENODATA: no meter ran, or
+ * one that is too slow for it
+ */
+int ww_resume_energy(const struct ww_resume *r, size_t i, struct ww_interval from,
+		     struct ww_interval to, struct ww_quantity *out);
 
 /* Power: off, settled, energy and watts asleep of the cycles found. */
 int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *err);

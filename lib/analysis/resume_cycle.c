@@ -288,6 +288,9 @@ void ww_cycle_out_free(struct ww_cycle_out *o)
 {
 	ww_str_free(&o->reason);
 	free(o->stall);
+	free(o->power);
+	o->power = NULL;
+	o->powers = 0;
 	o->stall = NULL;
 	o->c.stall = NULL;
 	o->c.stalls = 0;

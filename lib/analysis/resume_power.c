@@ -303,12 +303,26 @@ static int one(const struct meter *m, struct ww_cycle *c, int64_t to, struct ww_
 	return rc;
 }
 
+static struct ww_resume_meter meter_of(const struct meter *m)
+{
+	return (struct ww_resume_meter){.source = m->source->id,
+					.column = m->column,
+					.scale = ww_scale_of(m->channel->scale, m->channel->offset),
+					.shift_ns = m->shift_ns,
+					.blur_ns = m->blur_ns,
+					.resolution = m->channel->resolution,
+					.acc_abs = m->channel->acc_abs,
+					.acc_rel = m->channel->acc_rel};
+}
+
 int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *err)
 {
 	struct meter m;
 	bool have = find_meter(t, &m);
 	int rc = have ? find_blur(&m, err) : 0;
 
+	if (have)
+		r->meter = meter_of(&m);
 	for (size_t i = 0; rc >= 0 && i < r->cycles; i++) {
 		int64_t to = r->span.hi_ns;
 
@@ -322,6 +336,8 @@ int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *er
 				break;
 			}
 		rc = one(&m, &r->cycle[i].c, to, err);
+		if (rc >= 0)
+			rc = ww_resume_watts(t, &r->meter, &r->cycle[i], err);
 	}
 	return rc < 0 ? rc : 0;
 }
