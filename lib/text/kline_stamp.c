@@ -151,7 +151,7 @@ bool ww_kl_search(struct ww_kcur *c)
 				const char *console = p;
 
 				/* "root@host:~# <6>[  103.459191] " */
-				if (p - at >= 3 && p[-1] == '>' && ww_is_digit(p[-2]) &&
+				if (p - at >= 3 && p[-1] == '>' && p[-2] >= '0' && p[-2] <= '7' &&
 				    p[-3] == '<') {
 					c->o->level = p[-2] - '0';
 					console = p - 3;
