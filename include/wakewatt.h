@@ -872,7 +872,12 @@ enum ww_event {
 	WW_EV_STEADY,
 	WW_EV_SETTLED,
 	WW_EV_ALIVE, /**< without a heartbeat: the first sign of life after the silence */
-	WW_EV_COUNT, /* of this header; new ones go before it */
+	/* By the stamps of the kernel's own lines, where its console was recorded. */
+	WW_EV_KERNEL_ENTRY,  /**< its first line of the suspend */
+	WW_EV_KERNEL_ASLEEP, /**< between its last line before the sleep and the sleep */
+	WW_EV_KERNEL_AWAKE,  /**< between the wake and its first line after it */
+	WW_EV_THAWED,	     /**< tasks run again */
+	WW_EV_COUNT,	     /* of this header; new ones go before it */
 	WW_EV_MAX = 24
 };
 

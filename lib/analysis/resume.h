@@ -339,6 +339,7 @@ struct ww_resume {
 	uint64_t results[WW_RES_COUNT]; /* warm-ups are in none */
 	uint64_t warmups;
 	struct ww_resume_meter meter;
+	struct ww_kernel *kernel; /* what its console told, NULL no console: resume_kernel.h */
 };
 
 /* dut_asleep of all cycles, with the uncertainty that the bench can vouch for. */

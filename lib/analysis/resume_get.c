@@ -34,12 +34,21 @@ const char *ww_resume_note(const struct ww_resume *r, size_t i)
 const char *ww_event_name(int event)
 {
 	static const char *const names[WW_EV_COUNT] = {
-		[WW_EV_REQUEST] = "request",   [WW_EV_LAST_BEAT] = "last_beat",
-		[WW_EV_OFF] = "off",	       [WW_EV_WAKE] = "wake",
-		[WW_EV_FIRMWARE] = "firmware", [WW_EV_HANDOFF] = "handoff",
-		[WW_EV_UART] = "uart",	       [WW_EV_FIRST_BEAT] = "first_beat",
-		[WW_EV_STEADY] = "steady",     [WW_EV_SETTLED] = "settled",
+		[WW_EV_REQUEST] = "request",
+		[WW_EV_LAST_BEAT] = "last_beat",
+		[WW_EV_OFF] = "off",
+		[WW_EV_WAKE] = "wake",
+		[WW_EV_FIRMWARE] = "firmware",
+		[WW_EV_HANDOFF] = "handoff",
+		[WW_EV_UART] = "uart",
+		[WW_EV_FIRST_BEAT] = "first_beat",
+		[WW_EV_STEADY] = "steady",
+		[WW_EV_SETTLED] = "settled",
 		[WW_EV_ALIVE] = "alive",
+		[WW_EV_KERNEL_ENTRY] = "kernel_entry",
+		[WW_EV_KERNEL_ASLEEP] = "kernel_asleep",
+		[WW_EV_KERNEL_AWAKE] = "kernel_awake",
+		[WW_EV_THAWED] = "thawed",
 	};
 
 	return event >= 0 && event < WW_EV_COUNT ? names[event] : NULL;

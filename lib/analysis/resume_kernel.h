@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel said of the cycles found by beats; internal. */
+#ifndef WW_ANALYSIS_RESUME_KERNEL_H
+#define WW_ANALYSIS_RESUME_KERNEL_H
+
+#include "analysis/kclock.h"
+#include "analysis/pmwork.h"
+#include "analysis/resume_input.h"
+
+#define WW_KERNEL_DEVICES 200 /* of each cycle, kept */
+
+struct ww_kernel_cycle {
+	struct ww_pm_cycle *c; /* a copy */
+	size_t before, after;  /* stretches of the clock; SIZE_MAX none */
+	/* Without a console: what beats say of the offset, to sleep and back; lo > hi not. */
+	struct ww_interval tie[2];
+	struct ww_interval begin, end; /* bench; lo > hi unknown */
+	bool mine;		       /* told by a text that was read from the DUT */
+};
+
+struct ww_kernel {
+	struct ww_kclock clock;
+	bool have_clock;
+	struct ww_kernel_cycle *cycle;
+	size_t n, cap;
+	uint32_t *of; /* of each cycle of beats: index + 1, 0 none */
+	struct ww_pm_console_sum sum;
+	uint64_t asleep_known;
+};
+
+/* Reads the console port, if there is one, and joins its cycles to those of r. */
+int ww_kernel_read(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
+		   struct ww_error *err);
+/* A cycle of the kernel's as one under construction again. NULL: no memory */
+struct ww_pm_work *ww_pm_work_of(const struct ww_pm_cycle *c);
+/* Results and reasons of r's cycles by the kernel's words; their events. */
+int ww_kernel_apply(struct ww_resume *r, struct ww_error *err);
+int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *notes, struct ww_error *err);
+/* A stamp of kernel cycle k on the bench's axis. */
+bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k,
+		  int64_t kernel_ns, struct ww_interval *out);
+void ww_kernel_free(struct ww_kernel *k);
+
+#endif
