@@ -93,7 +93,9 @@ endif
 ALLC += $(CFLAGS)
 
 LIBSRC  := $(wildcard lib/*/*.c)
-LIBOBJ  := $(LIBSRC:%.c=$(B)/obj/%.o)
+# Style and script of the page that reports are, as one source of C.
+PAGE_JS := $(patsubst %,lib/report/page%.js,_table _timeline _input) lib/report/page.js
+LIBOBJ  := $(LIBSRC:%.c=$(B)/obj/%.o) $(B)/obj/lib/report/page_assets.o
 SO      := $(B)/lib/libwakewatt.so.$(VERSION)
 AR_LIB  := $(B)/lib/libwakewatt.a
 COMMON  := $(patsubst %,$(B)/obj/tools/%.o,common keys live outfile place reading recording typed watcher window)
@@ -132,6 +134,16 @@ $(B)/flags:
 	@echo '$(FLAGS)' > $@
 
 $(B)/obj/%.o: %.c Makefile $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$(CC) $(ALLC) -MMD -MP -c -o $@ $<,$<)
+
+AS_C = od -An -v -to1 | sed 's/  */\\/g; s/.*/"&"/'
+$(B)/gen/page_assets.c: lib/report/page.css $(PAGE_JS) Makefile
+	@mkdir -p $(@D)
+	@{ echo '#include "report/page.h"'; \
+	   echo 'const char ww_page_css[] ='; cat lib/report/page.css | $(AS_C); echo ';'; \
+	   echo 'const char ww_page_js[] ='; cat $(PAGE_JS) | $(AS_C); echo ';'; } > $@
+$(B)/obj/lib/report/page_assets.o: $(B)/gen/page_assets.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$(CC) $(ALLC) -MMD -MP -c -o $@ $<,$<)
 
