@@ -82,7 +82,7 @@ static int place(struct ww_kernel *k, struct ww_kernel_cycle *kc, struct ww_erro
 static int read_cycles(struct ww_kernel *k, struct ww_kernlog *log, struct ww_error *err)
 {
 	const struct ww_pm_cycle *c;
-	struct ww_kernel_cycle *kc;
+	struct ww_kernel_cycle *kc = NULL;
 	int rc;
 
 	while ((rc = ww_kernlog_next(log, &c, err)) > 0) {
@@ -91,7 +91,7 @@ static int read_cycles(struct ww_kernel *k, struct ww_kernlog *log, struct ww_er
 			rc = place(k, kc, err);
 		if (rc < 0)
 			return rc;
-		ww_pm_console_add(&k->sum, kc->c);
+		ww_pm_console_add(&k->sum, c);
 	}
 	return rc < 0 ? rc : ww_kclock_end(&k->clock, err);
 }
