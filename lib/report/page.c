@@ -87,7 +87,7 @@ static int put_all(int fd, const char *text, size_t n, struct ww_error *err)
 	return 0;
 }
 
-static int write_page(struct ww_page *p, int fd, struct ww_error *err)
+int ww_page_write(struct ww_page *p, int fd, struct ww_error *err)
 {
 	struct ww_str s = {0};
 	int rc;
@@ -101,7 +101,7 @@ static int write_page(struct ww_page *p, int fd, struct ww_error *err)
 	return rc;
 }
 
-static void begin(struct ww_page *p, const struct ww_page_options *opt)
+void ww_page_begin(struct ww_page *p, const struct ww_page_options *opt)
 {
 	const char *title = WW_OPT(opt, title, NULL);
 	size_t devices = WW_OPT(opt, devices, 0);
@@ -130,7 +130,7 @@ int ww_page_resume(const struct ww_resume *r, struct ww_trace *t, const struct w
 
 	if (rc < 0)
 		return rc;
-	begin(&p, opt);
+	ww_page_begin(&p, opt);
 	if (!p.title)
 		p.title = r->path && *r->path ? file_name(r->path) : "recording";
 	for (size_t i = 0; i < r->cycles && rc >= 0; i++)
@@ -140,7 +140,7 @@ int ww_page_resume(const struct ww_resume *r, struct ww_trace *t, const struct w
 	if (rc >= 0)
 		rc = ww_page_finish(&p, err);
 	if (rc >= 0)
-		rc = write_page(&p, fd, err);
+		rc = ww_page_write(&p, fd, err);
 	ww_page_free(&p);
 	return rc < 0 ? rc : 0;
 }
@@ -156,7 +156,7 @@ int64_t ww_page_kernlog(struct ww_kernlog *k, const struct ww_page_options *opt,
 
 	if (rc < 0)
 		return rc;
-	begin(&p, opt);
+	ww_page_begin(&p, opt);
 	if (!p.title)
 		p.title = "kernel log";
 	while (rc >= 0 && (rc = ww_kernlog_next(k, &c, err)) > 0)
@@ -168,7 +168,7 @@ int64_t ww_page_kernlog(struct ww_kernlog *k, const struct ww_page_options *opt,
 	if (rc >= 0)
 		rc = ww_page_finish(&p, err);
 	if (rc >= 0)
-		rc = write_page(&p, fd, err);
+		rc = ww_page_write(&p, fd, err);
 	n = (int64_t)p.cycles;
 	ww_page_free(&p);
 	return rc < 0 ? rc : n;

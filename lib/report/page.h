@@ -145,6 +145,10 @@ struct ww_page {
 	struct ww_notes notes, inputs;
 };
 
+/* page.c: before the first cycle, and after ww_page_finish(). */
+void ww_page_begin(struct ww_page *p, const struct ww_page_options *opt);
+int ww_page_write(struct ww_page *p, int fd, struct ww_error *err);
+
 /* page_model.c: a cycle of a recording (pm may be NULL), or of a kernel log (o NULL). */
 int ww_page_add(struct ww_page *p, size_t i, const struct ww_cycle_out *o,
 		const struct ww_pm_cycle *pm, struct ww_error *err);
