@@ -45,6 +45,8 @@ struct ww_pm_work {
 	const char **seen;	      /* the last ones, by their hash */
 	uint64_t told_utc_ns;	      /* wall time of its begin where the text tells one, 0 none */
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
+	char generation;       /* 'A' to 'D' of the lines of its devices, 0 none */
+	bool from_phase_start; /* lengths of devices count from the begin of their phase */
 	bool oom;		      /* no memory somewhere: the reader fails */
 };
 
@@ -113,7 +115,8 @@ struct ww_pm_in {
 	const struct ww_pmev *ev;
 	struct ww_pm_line line; /* t_ns and the rest; text NULL: ev->text or the message below */
 	struct ww_slice message;
-	int clock; /* enum ww_pm_clock of line.t_ns */
+	int clock;	/* enum ww_pm_clock of line.t_ns */
+	int64_t res_ns; /* resolution of line.t_ns; 0 unknown */
 };
 
 struct ww_pmbuild;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Suspends out of one text or two, one after the other, completed and lent. */
+#include "analysis/kernlog.h"
+
+int ww_kernlog_new(struct ww_text *const *text, size_t n, const struct ww_kernlog_options *opt,
+		   struct ww_kernlog **out, struct ww_error *err)
+{
+	struct ww_kernlog *k;
+	size_t i;
+	int rc = WW_OPT_CHECK(opt, err);
+
+	*out = NULL;
+	if (rc < 0)
+		return rc;
+	if (n < 1 || n > 2)
+		return ww_fail(err, -EINVAL, "one text, or the two of a pair, not %zu", n);
+	k = calloc(1, sizeof(*k));
+	if (k == NULL)
+		return ww_fail_nomem(err);
+	k->opt.baud = WW_OPT(opt, baud, 0);
+	k->opt.no_console = WW_OPT(opt, no_console, 0);
+	k->opt.gap_ns = WW_OPT(opt, gap_ns, 0);
+	k->opt.size = sizeof(k->opt);
+	k->in = calloc(n, sizeof(*k->in));
+	if (k->in == NULL)
+		rc = ww_fail_nomem(err);
+	for (i = 0; rc == 0 && i < n; i++) {
+		k->n = i + 1;
+		rc = ww_kl_input_open(&k->in[i], text[i], &k->opt, err);
+	}
+	if (rc < 0) {
+		ww_kernlog_free(k);
+		return rc;
+	}
+	k->pair = n == 2;
+	*out = k;
+	return 0;
+}
+
+void ww_kernlog_free(struct ww_kernlog *k)
+{
+	size_t i;
+
+	if (k == NULL)
+		return;
+	for (i = 0; i < k->n; i++)
+		ww_kl_input_close(&k->in[i]);
+	free(k->in);
+	ww_pm_work_free(k->have[0]);
+	ww_pm_work_free(k->have[1]);
+	ww_pm_work_free(k->lent);
+	ww_notes_free(&k->notes);
+	free(k);
+}
+
+/* One after the other: a single text, or two that are no pair. */
+static int single(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error *err)
+{
+	int rc = 0;
+
+	*out = NULL;
+	while (k->turn < k->n) {
+		*out = k->have[k->turn];
+		k->have[k->turn] = NULL;
+		if (*out != NULL)
+			return 1;
+		rc = ww_kl_input_cycle(&k->in[k->turn], out, err);
+		if (rc != 0)
+			return rc;
+		k->turn++;
+	}
+	return rc;
+}
+
+/* Of two that do not belong together the one that was earlier. */
+static size_t earlier(const struct ww_pm_work *a, const struct ww_pm_work *b)
+{
+	if (a->told_utc_ns != 0 && b->told_utc_ns != 0)
+		return a->told_utc_ns > b->told_utc_ns;
+	if (a->c.t.lo_ns != WW_TIME_MIN && b->c.t.lo_ns != WW_TIME_MIN)
+		return a->c.t.lo_ns > b->c.t.lo_ns;
+	return 0;
+}
+
+static int paired(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error *err)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < 2; i++) {
+		if (k->have[i] != NULL)
+			continue;
+		rc = ww_kl_input_cycle(&k->in[i], &k->have[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	if (k->in[0].decided && k->in[1].decided && k->in[0].ftrace == k->in[1].ftrace) {
+		ww_note(&k->notes, "both texts are %s: read one after the other, no pair",
+			k->in[0].ftrace ? "ftrace" : "kernel text");
+		k->pair = false;
+		return single(k, out, err);
+	}
+	if (k->have[0] != NULL && k->have[1] != NULL) {
+		if (ww_pm_same(k->have[0], k->have[1])) {
+			rc = ww_pm_merge(k->have[0], k->have[1], err);
+			ww_pm_work_free(k->have[1]);
+			k->have[1] = NULL;
+			*out = k->have[0];
+			k->have[0] = NULL;
+			return rc < 0 ? rc : 1;
+		}
+		i = earlier(k->have[0], k->have[1]);
+		ww_note(&k->notes, "a cycle of one text has none of the other beside it");
+	} else {
+		i = k->have[0] == NULL;
+		if (k->have[i] != NULL)
+			ww_note(&k->notes, "a cycle of one text has none of the other beside it");
+	}
+	*out = k->have[i];
+	k->have[i] = NULL;
+	return *out != NULL;
+}
+
+static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
+{
+	const struct ww_pm_cycle *c = &w->c;
+
+	if (c->clock == WW_PM_CLOCK_NONE)
+		ww_note(&k->notes, "lines without stamps: lengths are those that the kernel "
+				   "prints, totals are not known");
+	else if (c->stamp_res_ns >= 1e9)
+		ww_note(&k->notes, "stamps of whole seconds: lengths by them are intervals, the "
+				   "kernel's own figures are better");
+	if (w->generation != 0 && !w->ftrace)
+		ww_note(&k->notes,
+			w->usecs_1024
+				? (w->usecs_known
+					   ? "\"usecs\" of callbacks are units of 1024 ns here, as "
+					     "the stamps show"
+					   : "\"usecs\" of callbacks taken as units of 1024 ns, "
+					     "as kernels of this age print them")
+			: w->usecs_known ? "\"usecs\" of callbacks are microseconds here, as the "
+					   "stamps show"
+					 : "\"usecs\" of callbacks taken as microseconds, as "
+					   "kernels of this age print them");
+	if (ww_iv_ok(c->sleep_begin) && c->sleep_begin.hi_ns > c->sleep_begin.lo_ns &&
+	    c->clock == WW_PM_CLOCK_PRINTK)
+		ww_note(&k->notes, "the sleep lies between the last line before it and the first "
+				   "after it: suspend and resume are known as intervals");
+	if (w->from_phase_start)
+		ww_note(&k->notes, "lengths of devices count from the begin of their phase and "
+				   "overlap, as this kernel prints them");
+}
+
+static int complete(struct ww_kernlog *k, struct ww_pm_work *w, struct ww_error *err)
+{
+	int rc;
+
+	w->c.n = ++k->cycles;
+	ww_pm_units(w);
+	ww_pm_gaps(w, k->opt.gap_ns);
+	ww_pm_console(w, k->opt.baud, k->opt.no_console != 0);
+	ww_pm_critical(w);
+	ww_pm_disagree(w);
+	rc = ww_pm_close(w, err);
+	if (rc < 0)
+		return rc;
+	remarks(k, w);
+	ww_pm_console_add(&k->console, &w->c);
+	return k->notes.bad ? ww_fail_nomem(err) : 0;
+}
+
+/* What only the whole text tells. */
+static int finish(struct ww_kernlog *k, struct ww_error *err)
+{
+	size_t i;
+
+	if (k->over)
+		return 0;
+	k->over = true;
+	ww_pm_console_note(&k->console, &k->notes);
+	for (i = 0; i < k->n; i++) {
+		if (k->in[i].lost > 0)
+			ww_note(&k->notes,
+				"the trace lost %llu events: raise buffer_size_kb, or trace less",
+				(unsigned long long)k->in[i].lost);
+		if (ww_pmbuild_capped(k->in[i].build))
+			ww_note(&k->notes, "a cycle had more lines or callbacks than are kept: "
+					   "the rest is in no figure");
+		if (k->in[i].events == 0)
+			ww_note(&k->notes, "%s: no line of a suspend in %llu lines (%s)",
+				k->in[i].text->name != NULL ? k->in[i].text->name : "the text",
+				(unsigned long long)k->in[i].lines, ww_kl_input_kind(&k->in[i]));
+	}
+	return k->notes.bad ? ww_fail_nomem(err) : 0;
+}
+
+int ww_kernlog_next(struct ww_kernlog *k, const struct ww_pm_cycle **out, struct ww_error *err)
+{
+	struct ww_pm_work *w = NULL;
+	int rc;
+
+	*out = NULL;
+	ww_pm_work_free(k->lent);
+	k->lent = NULL;
+	rc = k->pair ? paired(k, &w, err) : single(k, &w, err);
+	if (rc == 0)
+		rc = finish(k, err);
+	if (rc <= 0) {
+		ww_pm_work_free(w);
+		return rc;
+	}
+	k->lent = w;
+	rc = complete(k, w, err);
+	if (rc < 0)
+		return rc;
+	*out = &w->c;
+	return 1;
+}
+
+const char *ww_kernlog_input(const struct ww_kernlog *k, size_t i)
+{
+	return i < k->n ? ww_kl_input_kind(&k->in[i]) : NULL;
+}
+
+const char *ww_kernlog_note(const struct ww_kernlog *k, size_t i)
+{
+	return ww_note_at(&k->notes, i);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The reader's inside: a text becomes lines, lines become events, events cycles. */
+#ifndef WW_ANALYSIS_KERNLOG_H
+#define WW_ANALYSIS_KERNLOG_H
+
+#include "analysis/pmbuild.h"
+#include "text/ftline.h"
+#include "text/kline.h"
+#include "text/textin.h"
+
+enum { WW_KL_LINE_MAX = 65536, WW_KL_HEAD = 65536, WW_KL_JOIN = 2048, WW_KL_NAME = 160 };
+
+struct ww_kl_input {
+	struct ww_text *text;
+	struct ww_pmbuild *build;
+	struct ww_kline_state *state;
+	bool ftrace, decided, ended, opened;
+	/* A line that a piece began and did not end; with the bench's times of its bytes. */
+	char *carry;
+	int64_t *carry_lo;
+	size_t carry_n;
+	bool carry_timed;
+	/* What was read to tell what it is. */
+	char *head;
+	size_t head_n;
+	/* The begin of a sentence that the next line may complete. */
+	struct {
+		bool any;
+		int parts;
+		size_t n;
+		char text[WW_KL_JOIN];
+		struct ww_pmev ev;
+		struct ww_pm_in in;
+	} held;
+	/* What it turned out to be. */
+	uint64_t lines, kernel_stamps, host_stamps, tagged, events, graphs, lost;
+	int64_t host_res_ns;
+	char kind[WW_KL_NAME];
+	bool told_none, told_coarse;
+};
+
+struct ww_kernlog {
+	struct ww_kernlog_options opt;
+	struct ww_kl_input *in;
+	size_t n, turn;
+	bool pair, over;
+	struct ww_pm_work *have[2];
+	struct ww_pm_work *lent;
+	uint32_t cycles;
+	struct ww_pm_console_sum console;
+	struct ww_notes notes;
+};
+
+/* --- kernlog_read.c */
+int ww_kl_input_open(struct ww_kl_input *in, struct ww_text *text,
+		     const struct ww_kernlog_options *opt, struct ww_error *err);
+void ww_kl_input_close(struct ww_kl_input *in);
+/* Read on until there is a cycle or the end. @return 1 a cycle, 0 the end */
+int ww_kl_input_cycle(struct ww_kl_input *in, struct ww_pm_work **out, struct ww_error *err);
+const char *ww_kl_input_kind(struct ww_kl_input *in);
+
+/* --- kernlog_line.c: one line without its end; times: of each byte, or NULL */
+int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t *lo,
+	       int64_t end_lo, int64_t end_hi, struct ww_error *err);
+int ww_kl_flush(struct ww_kl_input *in, struct ww_error *err);
+bool ww_kl_looks_like_ftrace(const char *text, size_t n);
+
+#endif

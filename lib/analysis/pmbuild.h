@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The builder's inside. Kernel text tells when phases end, ftrace when they begin, too; in
+ * both a cycle goes down to the sleep, up again, and over. A failure turns it back halfway.
+ */
+#ifndef WW_ANALYSIS_PMBUILD_H
+#define WW_ANALYSIS_PMBUILD_H
+
+#include "analysis/pmwork.h"
+
+enum ww_pm_side {
+	WW_PM_DOWN = 0, /* to the sleep */
+	WW_PM_UP,	/* from it */
+	WW_PM_BACK,	/* a failure is rolled back */
+	WW_PM_OVER	/* tasks run again */
+};
+
+enum { WW_PM_BUCKETS = 256, WW_PM_KEEP = 160, WW_PM_WAKES = 3 };
+
+/* Caps that hold memory: real cycles are far below. */
+enum { WW_PM_LINES_MAX = 150000, WW_PM_DEVICES_MAX = 60000, WW_PM_ROWS_MAX = 4000 };
+
+struct ww_pm_kept {
+	size_t n;
+	char text[WW_PM_KEEP];
+};
+
+struct ww_pmbuild {
+	bool ftrace;
+	int64_t gap_ns;
+	struct ww_pm_work *w; /* the cycle that goes on, NULL none */
+	struct ww_pm_work **done;
+	size_t ready, done_cap;
+
+	/* --- of the cycle; cleared when one begins */
+	struct {
+		int side; /* enum ww_pm_side */
+		int at;	  /* enum ww_pm_phase: the one that goes on, or that comes next */
+		int verb;
+		bool cut;	 /* its begin is not in the text */
+		bool entry;	 /* "suspend entry" was said: an exit will be */
+		bool exited;	 /* and it was */
+		bool devices;	 /* a phase of devices, CPUs or later was seen */
+		bool console;	 /* "Suspending console(s)" */
+		bool slept_mark; /* something only a sleep leaves */
+		bool booted;	 /* hibernation: a kernel boots to fetch the image */
+		bool loader;	 /* a boot loader boots */
+		bool died;	 /* oops, watchdog */
+		bool wake_pending, some_failed, phase_failed, early;
+		bool frozen; /* the freeze was seen to end */
+		bool capped; /* of lines or devices */
+		int64_t machine_ns,
+			deep_ns;  /* ftrace: where the machine's own part and the sleep begin */
+		bool deep;	  /* ftrace: the sleep itself is traced within the machine's part */
+		int fail_phase;	  /* where it turned back */
+		int64_t begin_ns; /* first event on the axis */
+		int64_t last_ns;  /* last stamp */
+		int64_t event_ns; /* last stamp of an event of ours */
+		int64_t event_any_ns, last_any_ns; /* the same by whatever clock there is */
+		int64_t last_down_ns;		   /* last event before the sleep, surely */
+		int64_t first_up_ns;		   /* first event after it, surely */
+		int64_t maybe_up_ns;		   /* hibernation: CPUs back, for thaw or restore */
+		int64_t asleep_ns, awake_ns;	   /* said or traced */
+		int64_t test_ns;		   /* pm_test: how long it waits */
+		struct ww_interval thaw_end, exit;
+		struct ww_interval slept;
+		size_t over_line;	   /* lines up to here belong to it */
+		size_t ended_lines;	   /* lines since it ended */
+		size_t event_lines;	   /* lines since the last event */
+		size_t open[WW_PM_PHASES]; /* index + 1 of its open span */
+		size_t pending;		   /* index + 1 of a span that the next line ends */
+		int64_t pending_lo;	   /* what it printed */
+		size_t cpu_other;	   /* index + 1 of the row of the last CPU */
+		int64_t cpu_number, cpu_from_ns;
+		int64_t sum_ns; /* "start suspend of devices": prepare and suspend */
+		size_t wakes;
+		int64_t wake_irq[WW_PM_WAKES];
+		struct ww_pm_kept callee;
+		int32_t callee_err;
+		size_t console_at;
+		int64_t offset_before, offset_after; /* least host - kernel on each side */
+	} s;
+	size_t bucket[WW_PM_BUCKETS]; /* index + 1 of the last open call */
+	size_t *chain;		      /* per device: index + 1 of the open call before it */
+	size_t chain_cap;
+
+	/* --- of the text */
+	struct ww_pm_kept before; /* the line before, for gaps */
+	int64_t before_t, before_host, before_bench;
+	struct ww_pm_kept version;
+	/* What a file's header said of the next cycle. */
+	struct {
+		bool any;
+		int mode;
+		int64_t utc_ns, fwsuspend_ns, fwresume_ns;
+		struct ww_pm_kept error, wifi;
+		int64_t wifi_ns;
+	} head;
+	int32_t main_pid;
+	bool capped; /* ever */
+};
+
+/* Nothing goes on: lines without a meaning need not be fed. */
+static inline bool ww_pmbuild_idle(const struct ww_pmbuild *b)
+{
+	return b->w == NULL;
+}
+/* Before the first line. */
+static inline void ww_pmbuild_of_ftrace(struct ww_pmbuild *b, bool ftrace)
+{
+	b->ftrace = ftrace;
+}
+/* Did a cycle ever grow beyond the caps? */
+bool ww_pmbuild_capped(const struct ww_pmbuild *b);
+
+/* --- pmbuild_cycle.c */
+int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut,
+		    struct ww_error *err);
+/* continued: the text goes on. */
+int ww_pmbuild_finish(struct ww_pmbuild *b, int result, struct ww_error *err);
+/* Now it surely is on the way up. */
+void ww_pmbuild_turn(struct ww_pmbuild *b, int64_t t);
+/* It surely is on the way down still. */
+void ww_pmbuild_down(struct ww_pmbuild *b, int64_t t);
+
+/* --- pmbuild_phase.c */
+void ww_pmbuild_phase(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
+void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
+/* Lines like "Freezing ... done." are stamped at their begin: a later line ends them. */
+void ww_pmbuild_pending(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
+bool ww_pm_phase_up(int phase, int verb);
+
+/* --- pmbuild_device.c */
+void ww_pmbuild_device(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
+
+/* --- pmbuild_why.c */
+void ww_pmbuild_why(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
+int ww_pmbuild_result(struct ww_pmbuild *b);
+
+static inline struct ww_slice ww_pm_kept_slice(const struct ww_pm_kept *k)
+{
+	return (struct ww_slice){k->text, k->n};
+}
+
+static inline void ww_pm_keep(struct ww_pm_kept *k, struct ww_slice s)
+{
+	k->n = s.n < WW_PM_KEEP ? s.n : WW_PM_KEEP;
+	if (k->n > 0)
+		memcpy(k->text, s.p, k->n);
+}
+
+/* What a header of pm-graph says of the cycle that follows; it ends the one before. */
+struct ww_pmgraph;
+int ww_pmbuild_header(struct ww_pmbuild *b, const struct ww_pmgraph *h, struct ww_error *err);
+
+#endif

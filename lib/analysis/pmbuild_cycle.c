@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* Begin and end of a cycle, the sleep between, and the totals that follow from them. */
+#include "analysis/pmbuild.h"
+#include "analysis/resume.h"
+
+/* A text that goes on so long after a suspend's last line knows that it never came back. */
+#define SILENT_NS (30 * WW_NS_PER_S)
+
+int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, struct ww_error *err)
+{
+	struct ww_pm_work *w = ww_pm_work_new();
+
+	if (w == NULL)
+		return ww_fail_nomem(err);
+	b->w = w;
+	w->ftrace = b->ftrace;
+	memset(&b->s, 0, sizeof(b->s));
+	memset(b->bucket, 0, sizeof(b->bucket));
+	b->s.cut = cut;
+	b->s.begin_ns = b->s.last_ns = b->s.event_ns = b->s.event_any_ns = WW_NO_TIME;
+	b->s.last_any_ns = b->s.last_down_ns = b->s.first_up_ns = b->s.maybe_up_ns = WW_NO_TIME;
+	b->s.asleep_ns = b->s.awake_ns = b->s.test_ns = b->s.cpu_from_ns = WW_NO_TIME;
+	b->s.sum_ns = b->s.machine_ns = b->s.deep_ns = WW_NO_TIME;
+	b->s.cpu_number = -1;
+	b->s.thaw_end = b->s.exit = b->s.slept = WW_INTERVAL_NONE;
+	b->s.offset_before = b->s.offset_after = INT64_MAX;
+	b->before_t = b->before_host = b->before_bench = WW_NO_TIME;
+	b->main_pid = -1;
+	w->c.clock = in->line.t_ns != WW_NO_TIME ? in->clock : WW_PM_CLOCK_NONE;
+	w->c.stamp_res_ns = (double)in->res_ns;
+	b->s.begin_ns = in->line.t_ns;
+	if (in->line.first_lo_ns != WW_NO_TIME && in->line.lo_ns != WW_NO_TIME)
+		w->c.bench_begin = (struct ww_interval){in->line.first_lo_ns, in->line.hi_ns};
+	w->c.kernel = ww_pm_str(w, ww_pm_kept_slice(&b->version));
+	if (b->head.any) {
+		w->c.mode = b->head.mode;
+		if (b->head.utc_ns != WW_NO_TIME && b->head.utc_ns > 0)
+			w->told_utc_ns = (uint64_t)b->head.utc_ns;
+	}
+	return 0;
+}
+
+void ww_pmbuild_down(struct ww_pmbuild *b, int64_t t)
+{
+	if (b->s.side != WW_PM_DOWN)
+		return;
+	if (t != WW_NO_TIME)
+		b->s.last_down_ns = t;
+	b->s.maybe_up_ns = WW_NO_TIME;
+}
+
+void ww_pmbuild_turn(struct ww_pmbuild *b, int64_t t)
+{
+	if (b->s.side != WW_PM_DOWN)
+		return;
+	if (b->s.phase_failed || b->s.some_failed || b->s.wake_pending) {
+		b->s.side = WW_PM_BACK;
+	} else {
+		b->s.side = WW_PM_UP;
+		if (b->s.maybe_up_ns != WW_NO_TIME)
+			t = b->s.maybe_up_ns;
+	}
+	b->s.first_up_ns = t;
+}
+
+static struct ww_interval between(int64_t from, int64_t to, int64_t res)
+{
+	struct ww_interval out;
+
+	if (from == WW_NO_TIME || to == WW_NO_TIME || to < from - res)
+		return WW_INTERVAL_NONE;
+	out.lo_ns = to - from - res;
+	out.hi_ns = to - from + res;
+	if (out.lo_ns < 0)
+		out.lo_ns = 0;
+	return out;
+}
+
+/* Where the sleep lies on the axis. */
+static void sleep_place(struct ww_pmbuild *b)
+{
+	struct ww_pm_cycle *c = &b->w->c;
+	int64_t lo = b->s.last_down_ns, hi = b->s.first_up_ns;
+
+	if (b->s.test_ns != WW_NO_TIME && b->s.asleep_ns != WW_NO_TIME) {
+		c->sleep_begin = (struct ww_interval){b->s.asleep_ns, b->s.asleep_ns};
+		c->sleep_end.lo_ns = c->sleep_end.hi_ns = b->s.asleep_ns + b->s.test_ns;
+		return;
+	}
+	if (lo != WW_NO_TIME && hi != WW_NO_TIME && hi >= lo)
+		c->sleep_begin = c->sleep_end = (struct ww_interval){lo, hi};
+	else if (lo == WW_NO_TIME && hi != WW_NO_TIME && b->s.side != WW_PM_DOWN)
+		c->sleep_end = (struct ww_interval){hi, hi};
+	if (b->s.asleep_ns != WW_NO_TIME && (hi == WW_NO_TIME || b->s.asleep_ns <= hi))
+		c->sleep_begin = (struct ww_interval){b->s.asleep_ns, b->s.asleep_ns};
+	if (b->s.awake_ns == WW_NO_TIME)
+		return;
+	if (b->ftrace || c->mode == WW_PM_MODE_S2IDLE)
+		c->sleep_end = (struct ww_interval){b->s.awake_ns, b->s.awake_ns};
+	else if (ww_iv_ok(c->sleep_end) && c->sleep_end.hi_ns > b->s.awake_ns)
+		c->sleep_end.hi_ns = b->s.awake_ns;
+}
+
+static struct ww_interval widened(struct ww_interval a, double res)
+{
+	if (!ww_iv_ok(a))
+		return a;
+	a.lo_ns = a.lo_ns > (int64_t)res ? a.lo_ns - (int64_t)res : 0;
+	a.hi_ns += (int64_t)res;
+	return a;
+}
+
+/* By the log's own clock: its offset from the kernel's grows by the sleep. */
+static void slept_by_host(struct ww_pmbuild *b)
+{
+	struct ww_pm_cycle *c = &b->w->c;
+	int64_t grown, res = 100 * WW_NS_PER_MS;
+
+	if (b->s.offset_before == INT64_MAX || b->s.offset_after == INT64_MAX)
+		return;
+	grown = b->s.offset_after - b->s.offset_before;
+	if (grown < 2 * WW_NS_PER_S)
+		return;
+	c->slept = (struct ww_interval){grown - res, grown + res};
+}
+
+static void totals(struct ww_pmbuild *b)
+{
+	struct ww_pm_cycle *c = &b->w->c;
+	struct ww_interval begin = {b->s.begin_ns, b->s.begin_ns};
+
+	if (c->result != WW_PM_FAILED && c->result != WW_PM_ABORTED && b->s.side != WW_PM_BACK)
+		sleep_place(b);
+	if (!b->s.cut && b->s.begin_ns != WW_NO_TIME && ww_iv_ok(c->sleep_begin))
+		c->suspend = widened(ww_iv_since(c->sleep_begin, begin), c->stamp_res_ns);
+	if (ww_iv_ok(c->sleep_end) && ww_iv_ok(b->s.thaw_end) &&
+	    (c->result == WW_PM_OK || c->result == WW_PM_TEST))
+		c->resume = widened(ww_iv_since(b->s.thaw_end, c->sleep_end), c->stamp_res_ns);
+	if (ww_iv_ok(b->s.slept))
+		c->slept = b->s.slept;
+	else if (c->result == WW_PM_OK && c->clock == WW_PM_CLOCK_PRINTK)
+		slept_by_host(b);
+	c->t.lo_ns = b->s.begin_ns != WW_NO_TIME && !b->s.cut ? b->s.begin_ns : WW_TIME_MIN;
+	if (ww_iv_ok(b->s.exit))
+		c->t.hi_ns = b->s.exit.hi_ns;
+	else if (ww_iv_ok(b->s.thaw_end))
+		c->t.hi_ns = b->s.thaw_end.hi_ns;
+	if (ww_iv_ok(c->network) && ww_iv_ok(c->sleep_end))
+		c->network = ww_iv_since(c->network, c->sleep_end);
+	else
+		c->network = WW_INTERVAL_NONE;
+	if (ww_iv_ok(c->storage) && ww_iv_ok(c->sleep_end))
+		c->storage = ww_iv_since(c->storage, c->sleep_end);
+	else
+		c->storage = WW_INTERVAL_NONE;
+}
+
+/* A failure that never slept still cost something. */
+static void attempt(struct ww_pmbuild *b)
+{
+	struct ww_pm_cycle *c = &b->w->c;
+	struct ww_pm_other *o;
+	int64_t end = ww_iv_ok(b->s.thaw_end) ? b->s.thaw_end.hi_ns : WW_NO_TIME;
+
+	if (c->result != WW_PM_FAILED && c->result != WW_PM_ABORTED)
+		return;
+	if (end == WW_NO_TIME && ww_iv_ok(b->s.exit))
+		end = b->s.exit.lo_ns;
+	if (b->s.cut || end == WW_NO_TIME || b->s.begin_ns == WW_NO_TIME || end < b->s.begin_ns)
+		return;
+	o = ww_pm_add_other(b->w);
+	if (o == NULL)
+		return;
+	o->what = "attempt without a sleep";
+	o->start_ns = b->s.begin_ns;
+	o->length = between(b->s.begin_ns, end, (int64_t)c->stamp_res_ns);
+}
+
+static void header(struct ww_pmbuild *b)
+{
+	struct ww_pm_cycle *c = &b->w->c;
+	struct ww_pm_other *o;
+
+	if (!b->head.any)
+		return;
+	if (b->head.fwsuspend_ns > 0)
+		c->firmware_suspend.lo_ns = c->firmware_suspend.hi_ns = b->head.fwsuspend_ns;
+	if (b->head.fwresume_ns > 0)
+		c->firmware_resume.lo_ns = c->firmware_resume.hi_ns = b->head.fwresume_ns;
+	if (b->head.error.n > 0 && c->result == WW_PM_OK && !b->s.slept_mark) {
+		c->result = WW_PM_FAILED;
+		c->reason.text = ww_pm_str(b->w, ww_pm_kept_slice(&b->head.error));
+	}
+	o = b->head.wifi_ns >= 0 && b->head.wifi.n > 0 ? ww_pm_add_other(b->w) : NULL;
+	if (o != NULL) {
+		o->what = ww_pm_strf(b->w, "%s back, after the resume",
+				     ww_pm_str(b->w, ww_pm_kept_slice(&b->head.wifi)));
+		o->length.lo_ns = o->length.hi_ns = b->head.wifi_ns;
+	}
+	b->head.any = false;
+}
+
+/* The task that most calls ran in is the one that suspends; others run beside it. */
+static void asynchrony(struct ww_pmbuild *b)
+{
+	struct ww_pm_work *w = b->w;
+	int32_t best = b->main_pid;
+	size_t i, votes = 0;
+
+	if (best < 0) {
+		/* Boyer and Moore's vote. */
+		for (i = 0; i < w->devices; i++) {
+			if (w->device[i].pid < 0)
+				continue;
+			if (votes == 0)
+				best = w->device[i].pid;
+			if (w->device[i].pid == best)
+				votes++;
+			else
+				votes--;
+		}
+	}
+	for (i = 0; i < w->devices; i++) {
+		if (w->device[i].async < 0 && w->device[i].pid >= 0 && best >= 0)
+			w->device[i].async = w->device[i].pid != best;
+	}
+}
+
+static int result(struct ww_pmbuild *b, int forced)
+{
+	int64_t silent;
+
+	if (forced == WW_PM_RESET && b->s.side != WW_PM_OVER)
+		return WW_PM_RESET;
+	if (b->s.booted && b->s.side != WW_PM_OVER)
+		return WW_PM_RESET;
+	if (b->s.phase_failed || b->s.some_failed || b->s.wake_pending)
+		return ww_pmbuild_result(b);
+	if (b->s.side == WW_PM_OVER) {
+		if (b->s.test_ns != WW_NO_TIME)
+			return WW_PM_TEST;
+		if (b->s.cut && !b->s.devices)
+			return WW_PM_TRUNCATED;
+		if (b->s.devices || b->s.console || (b->s.frozen && !b->s.early))
+			return WW_PM_OK;
+		return ww_pmbuild_result(b);
+	}
+	if (forced == WW_PM_HUNG || b->s.died)
+		return WW_PM_HUNG;
+	if (b->s.loader)
+		return WW_PM_RESET;
+	silent = b->s.last_any_ns != WW_NO_TIME && b->s.event_any_ns != WW_NO_TIME
+			 ? b->s.last_any_ns - b->s.event_any_ns
+			 : 0;
+	if (b->s.test_ns != WW_NO_TIME && silent < SILENT_NS)
+		return WW_PM_TEST;
+	return b->s.event_lines > 0 && silent > SILENT_NS ? WW_PM_HUNG : WW_PM_TRUNCATED;
+}
+
+static void trim(struct ww_pmbuild *b)
+{
+	struct ww_pm_work *w = b->w;
+
+	if (b->s.over_line > 0 && b->s.over_line < w->lines)
+		w->lines = b->s.over_line;
+}
+
+/* Prepare is not told by itself: prepare and suspend together are. */
+static void prepare(struct ww_pmbuild *b)
+{
+	struct ww_pm_work *w = b->w;
+	struct ww_pm_span *s, *p;
+	int64_t sum = 0;
+	size_t i, at = 0;
+
+	if (b->s.sum_ns == WW_NO_TIME)
+		return;
+	for (i = 0; i < w->spans; i++) {
+		if (w->span[i].phase == WW_PM_PREPARE)
+			return;
+		if (w->span[i].phase == WW_PM_SUSPEND && ww_iv_ok(w->span[i].printed)) {
+			sum += ww_iv_mid(w->span[i].printed);
+			at = i + 1;
+		}
+	}
+	if (at == 0 || sum > b->s.sum_ns)
+		return;
+	p = ww_pm_add_span(w);
+	if (p == NULL)
+		return;
+	s = &w->span[at - 1];
+	p->phase = WW_PM_PREPARE;
+	p->verb = s->verb;
+	p->length.lo_ns = b->s.sum_ns - sum - WW_NS_PER_US;
+	p->length.hi_ns = b->s.sum_ns - sum + WW_NS_PER_US;
+	if (p->length.lo_ns < 0)
+		p->length.lo_ns = 0;
+	p->printed = p->length;
+	if (s->start_ns != WW_TIME_MIN) {
+		p->end_ns = s->start_ns;
+		p->start_ns = s->start_ns - (b->s.sum_ns - sum);
+	}
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct ww_pm_span *a = x, *c = y;
+
+	if (a->start_ns != c->start_ns)
+		return a->start_ns < c->start_ns ? -1 : 1;
+	return a->phase - c->phase;
+}
+
+static void order_spans(struct ww_pm_work *w)
+{
+	struct ww_pm_span s;
+	size_t i, k;
+
+	for (i = 0; i < w->spans; i++) {
+		if (w->span[i].start_ns == WW_TIME_MIN)
+			break;
+	}
+	if (i == w->spans) {
+		if (w->spans > 1)
+			qsort(w->span, w->spans, sizeof(*w->span), by_start);
+		return;
+	}
+	/* No times: prepare was added last and belongs before suspend. */
+	if (w->spans < 2 || w->span[w->spans - 1].phase != WW_PM_PREPARE)
+		return;
+	for (i = 0; i < w->spans && w->span[i].phase != WW_PM_SUSPEND; i++)
+		;
+	s = w->span[w->spans - 1];
+	for (k = w->spans - 1; k > i; k--)
+		w->span[k] = w->span[k - 1];
+	w->span[i] = s;
+}
+
+int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
+{
+	struct ww_pm_work *w = b->w;
+	int rc;
+
+	if (b->s.pending)
+		b->w->span[b->s.pending - 1].end_ns = b->w->span[b->s.pending - 1].start_ns;
+	w->c.result = result(b, forced);
+	header(b);
+	prepare(b);
+	order_spans(w);
+	totals(b);
+	attempt(b);
+	asynchrony(b);
+	trim(b);
+	if (b->s.capped) {
+		b->capped = true;
+		ww_note(&w->errors, "too many lines or callbacks in one cycle: the rest is counted "
+				    "in no figure");
+	}
+	b->w = NULL;
+	rc = w->oom ? ww_fail_nomem(err)
+		    : ww_grow(&b->done, &b->done_cap, b->ready, sizeof(struct ww_pm_work *), err);
+	if (rc < 0) {
+		ww_pm_work_free(w);
+		return rc;
+	}
+	b->done[b->ready++] = w;
+	return 0;
+}
