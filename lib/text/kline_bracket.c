@@ -157,7 +157,7 @@ bool ww_kl_grabserial(struct ww_kcur *c, const char *at)
 		return past(c, q + 1);
 	}
 	r = ww_kl_clock(q, c->end, &ns, &decimals);
-	return r && *r == ' ' && time_of_day(c, q);
+	return r && r < c->end && *r == ' ' && time_of_day(c, q);
 }
 
 /* "[0 00:00:01.234]" of Tera Term: days and time since the start. */
