@@ -61,6 +61,33 @@ static bool coreboot(const char **p, const char *end)
 	return true;
 }
 
+static bool freezable(struct ww_slice hex)
+{
+	unsigned char last = hex.n ? (unsigned char)hex.p[hex.n - 1] : '0';
+
+	/* WQ_FREEZABLE is 4. */
+	return ((last >= 'a' ? last - 'a' + 10 : last - '0') & 4) != 0;
+}
+
+/* What a pattern cannot tell. */
+static void refine(const char *p, size_t n, struct ww_pmev *out)
+{
+	if (out->kind == WW_PMEV_INITCALL && !ww_km_last(p, n, "+0x", 3)) {
+		ww_pmev_clear(out);
+	} else if (out->kind == WW_PMEV_INITCALL) {
+		out->phase = ww_km_last(p, n, "suspend", 7)  ? WW_PM_SYSCORE_SUSPEND
+			     : ww_km_last(p, n, "resume", 6) ? WW_PM_SYSCORE_RESUME
+							     : WW_PM_NO_PHASE;
+	} else if (out->kind == WW_PMEV_TASK && *p == 'w') {
+		if (freezable(out->text))
+			out->text = (struct ww_slice){NULL, 0};
+		else
+			ww_pmev_clear(out);
+	}
+	while (out->task.n && out->task.p[out->task.n - 1] == ' ')
+		out->task.n--;
+}
+
 /* What the message proper is. */
 static bool message(const char *p, const char *end, unsigned have, struct ww_pmev *out)
 {
@@ -68,10 +95,7 @@ static bool message(const char *p, const char *end, unsigned have, struct ww_pme
 	unsigned char c = (unsigned char)*p;
 
 	if (ww_km_try(ww_km_rules(c), have, p, n, out)) {
-		if (out->kind == WW_PMEV_INITCALL && !ww_km_last(p, n, "+0x", 3))
-			ww_pmev_clear(out);
-		while (out->task.n && out->task.p[out->task.n - 1] == ' ')
-			out->task.n--;
+		refine(p, n, out);
 		return true;
 	}
 	if ((have & WW_KM_PM) && ww_km_try(ww_km_verbs(), have, p, n, out))
@@ -105,6 +129,18 @@ static bool acpi_error(const char *p, size_t n, struct ww_pmev *out)
 	return false;
 }
 
+/* "DRV DEV: FUNC+0x0/0x20 returned", and a mail program cut what follows. */
+static bool cut(const char *p, size_t n)
+{
+	const char *end = p + n, *w = memrchr(p, '+', n);
+
+	if (!w || end - w < 3 || w[1] != '0' || w[2] != 'x')
+		return false;
+	while (w > p && w[-1] != ' ')
+		w--;
+	return w > p + 2 && w[-2] == ':' && ww_km_begun(w, end);
+}
+
 /* Marks anywhere in the line; each is looked for with memchr alone. */
 static void within(const char *p, size_t n, struct ww_pmev *out)
 {
@@ -125,7 +161,8 @@ static void within(const char *p, size_t n, struct ww_pmev *out)
 	for (q = p; (q = memchr(q, 'L', (size_t)(end - q))) != NULL; q++)
 		if (end - q >= 7 && memcmp(q, "Link ", 5) == 0 && ww_km_link(p, n, q, out))
 			return;
-	(void)ww_km_old_task(p, n, out);
+	if (!ww_km_old_task(p, n, out) && cut(p, n))
+		out->partial = true;
 }
 
 /* An event of ftrace on the console (tp_printk). */

@@ -46,6 +46,9 @@ void ww_km_func(const char *p, size_t n, struct ww_pmev *out)
 {
 	const char *plus, *open;
 
+	/* "ehci_pci_suspend+0x0/0x84 [ehci_hcd]()": so in 2.6.1x and 2.6.2x. */
+	if (n > 2 && memcmp(p + n - 2, "()", 2) == 0)
+		n -= 2;
 	if (n && p[n - 1] == ']' && (open = ww_km_last(p, n, " [", 2)) != NULL) {
 		out->module = (struct ww_slice){open + 2, n - 1 - (size_t)(open + 2 - p)};
 		n = (size_t)(open - p);
@@ -164,7 +167,7 @@ static int caller(const char *at, const char *end, struct ww_pmev *out)
 		out->parent = (struct ww_slice){at + 10, (size_t)(end - at - 10)};
 		return 1;
 	}
-	return memcmp(at, ", parent:", (size_t)(end - at)) == 0 ? -1 : 0;
+	return end - at < 10 && memcmp(at, ", parent:", (size_t)(end - at)) == 0 ? -1 : 0;
 }
 
 static bool none(struct ww_slice s)
@@ -232,7 +235,7 @@ static bool callee(const char *p, size_t n, const char *rest, struct ww_pmev *ou
 	out->text = (struct ww_slice){name, (size_t)(rest - 4 - name)};
 	/* "DRV DEV: PM: " before it, or "PM: " alone. */
 	n = (size_t)(name - p);
-	if (n > 4 && memcmp(name - 4, "PM: ", 4) == 0)
+	if (n >= 4 && memcmp(name - 4, "PM: ", 4) == 0)
 		n -= 4;
 	if (n > 2 && memcmp(p + n - 2, ": ", 2) == 0)
 		ww_km_who(p, n - 2, out);
@@ -258,7 +261,7 @@ static bool failure(const char *p, const char *who_end, const char *rest, size_t
 }
 
 /* A mail cut the line of a device: what there is of it is its beginning. */
-static bool begun(const char *rest, const char *end)
+bool ww_km_begun(const char *rest, const char *end)
 {
 	const char *blank = ww_km_last(rest, (size_t)(end - rest), " ", 1), *w;
 
@@ -293,7 +296,7 @@ bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev
 			return false;
 		if (failure(p, who_end, rest + 4, left - 4, out))
 			return true;
-		if (begun(rest + 4, end))
+		if (ww_km_begun(rest + 4, end))
 			out->partial = true;
 		return false;
 	case '*':

@@ -72,8 +72,8 @@ static const struct ww_km_rule fw_S[] = {
 };
 static const struct ww_km_rule fw_T[] = {FW("Trying to find the wakeup vector", RESUME)};
 static const struct ww_km_rule fw_U[] = {
-	FW("U-Boot SPL %g.%g", OTHER),
-	FW("U-Boot TPL %g.%g", OTHER),
+	FW("U-Boot SPL %g", OTHER),
+	FW("U-Boot TPL %g", OTHER),
 	FW("U-Boot %g", BOOT),
 	FW("Uncompressing Linux...", BOOT),
 };

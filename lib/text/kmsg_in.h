@@ -5,6 +5,7 @@
  *   s, m, u  a time in seconds, milli-, microseconds: dur_ns
  *   n  a number: count        e  a signed one: err       p  pid
  *   g  a number, passed over  w  a word, passed over     _  blanks, none or more
+ *   o  a word: text
  *   x  text that follows      *  whatever follows
  *   d, D, k, t, f, a  device, driver, wakeup, task, func, text: up to the last place where
  *      the letters after it stand, or up to the end; never empty but D
@@ -58,6 +59,8 @@ bool ww_km_try(struct ww_km_group g, unsigned have, const char *p, size_t n, str
 bool ww_km_call(const char *p, size_t n, const char *at, struct ww_pmev *out);
 bool ww_km_return(const char *p, size_t n, struct ww_pmev *out);
 bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev *out);
+/* A mail cut the line of a device: what there is of it from its function on is a beginning. */
+bool ww_km_begun(const char *rest, const char *end);
 /* "DRV DEV" into the two. */
 void ww_km_who(const char *p, size_t n, struct ww_pmev *out);
 void ww_km_func(const char *p, size_t n, struct ww_pmev *out);

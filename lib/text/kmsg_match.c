@@ -57,14 +57,27 @@ static size_t literal(const char *pat)
 	return k;
 }
 
+/* The text ends with the first words of what should follow. */
+static bool first_words(const struct cursor *c, size_t k)
+{
+	size_t left = (size_t)(c->end - c->p);
+
+	for (size_t j = 1; j < k && j < left; j++)
+		if (c->pat[j] == ' ' && memcmp(c->end - j, c->pat, j) == 0)
+			return true;
+	return false;
+}
+
 static bool capture(struct cursor *c, char what)
 {
 	size_t k = literal(c->pat), left = (size_t)(c->end - c->p);
 	const char *to = k ? ww_km_last(c->p, left, c->pat, k) : c->end;
 	struct ww_slice s;
 
-	if (!to || (to == c->p && what != 'D'))
+	if (!to || (to == c->p && what != 'D')) {
+		c->ran_out = !to && first_words(c, k);
 		return false;
+	}
 	s = (struct ww_slice){c->p, (size_t)(to - c->p)};
 	if (what == 'd')
 		c->out->device = s;
@@ -218,13 +231,16 @@ static bool date(struct cursor *c)
 	return true;
 }
 
-static bool some(struct cursor *c, bool numeric)
+static bool some(struct cursor *c, char what)
 {
+	bool numeric = what == 'g';
 	const char *from = c->p;
 
 	for (; c->p < c->end && *c->p != ' '; c->p++)
 		if (numeric && (*c->p < '0' || *c->p > '9') && *c->p != '.')
 			break;
+	if (what == 'o')
+		c->out->text = (struct ww_slice){from, (size_t)(c->p - from)};
 	return c->p > from;
 }
 
@@ -244,7 +260,8 @@ static bool letter(struct cursor *c, char what)
 		return integer(c, what);
 	case 'g':
 	case 'w':
-		return some(c, what == 'g');
+	case 'o':
+		return some(c, what);
 	case 'M':
 		return mode(c);
 	case 'S':
@@ -254,6 +271,7 @@ static bool letter(struct cursor *c, char what)
 	case 'i':
 	case 'I':
 		info(c, what == 'I');
+		c->ran_out = what == 'I' && c->p == c->end;
 		return true;
 	case 'z':
 		return date(c);
@@ -291,7 +309,7 @@ static bool walk(struct cursor *c)
 			if (!letter(c, what))
 				return false;
 		} else if (c->p == c->end) {
-			c->ran_out = *c->pat == ' ';
+			c->ran_out |= *c->pat == ' ';
 			return c->may_end;
 		} else if (*c->pat++ != *c->p++) {
 			return false;

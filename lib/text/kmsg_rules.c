@@ -43,7 +43,10 @@ static const struct ww_km_rule rules_A[] = {
 	NEED("Allocated %g kbytes in %s seconds%*", END, IMAGE, PM),
 	R("Abort: Pending Wakeup Sources: %k", WAKE_SOURCE),
 	R("Abort: Last active Wakeup Source: %k", WAKE_SOURCE),
-	R("Abort: Wakeup IRQ %n%|%*", WAKE_IRQ),
+	R("Abort: Wakeup IRQ %n %k pending", WAKE_SOURCE),
+	R("Abort: Wakeup IRQ %n%|%*", WAKE_SOURCE),
+	STEP("Abort: Device %d not prepared for power transition: code %e", DEVICE_FAIL, PREPARE),
+	DEV("Abort: %d device failed to power down", DEVICE_FAIL, SUSPEND_LATE, SUSPEND),
 	R("Abort: Wakeup pending%*", WAKE_PENDING),
 	DEV("Abort: Callback failed on %d in %f returned %e", DEVICE_FAIL, NO_PHASE, SUSPEND),
 	STEP("Abort: Device %d failed to %v%I: error %e", DEVICE_FAIL, NO_PHASE),
@@ -69,6 +72,7 @@ static const struct ww_km_rule rules_C[] = {
 	STEP("CPU%n: failed to come online", FAIL, CPU_ON),
 	STEP("CPU%n: cpu didn't die", FAIL, CPU_OFF),
 	STEP("CPU%n: unable to kill", FAIL, CPU_OFF),
+	STEP("CPU %n didn't die...", FAIL, CPU_OFF),
 	STEP("CPU%n may not have stopped%*", FAIL, CPU_OFF),
 	STEP("CPU%n may not have shut down cleanly%*", FAIL, CPU_OFF),
 	DEV("Could not suspend device %d: error %e%|%_(please convert to suspend_late)",
@@ -103,7 +107,8 @@ static const struct ww_km_rule rules_E[] = {
 	MODE("Entering %M sleep", MODE, UNKNOWN, PM),
 	NEED("Error %e creating hibernation image", FAIL, IMAGE, PM),
 	NEED("Error %e creating image", FAIL, IMAGE, PM),
-	NEED("Error %e resuming", FAIL, IMAGE_IO, PM),
+	NEED("Error %e suspending", FAIL, IMAGE, 0),
+	NEED("Error %e resuming", FAIL, IMAGE_IO, 0),
 };
 
 #define FROZEN "%{user space processes|remaining freezable tasks|kernel threads|cpus|processes}"
@@ -132,6 +137,8 @@ static const struct ww_km_rule rules_F[] = {
 	NEED("Failed to %{restore|load hibernation image|load image}, recovering.", FAIL, IMAGE_IO,
 	     PM),
 	NEED("Freed %g kbytes in %s seconds%*", END, IMAGE, PM),
+	STEPN("Freeing memory...%_done (%n pages freed)", END, IMAGE, -1),
+	STEP("Freeing memory...%*", BEGIN, IMAGE),
 	R("Failed to enter %x", REFUSED),
 	R("Failed to suspend: %x", REFUSED),
 };
@@ -162,8 +169,7 @@ static const struct ww_km_rule rules_K[] = {
 static const struct ww_km_rule rules_L[] = {
 	R("Low-level resume complete", AWAKE),
 	R("Last active Wakeup Source: %k", WAKE_SOURCE),
-	R("Linux version %a (%*", BOOT),
-	R("Linux version %a", BOOT),
+	R("Linux version %o%*", BOOT),
 	NEED("Loading image data pages (%n pages)%*", BEGIN, IMAGE_IO, PM),
 	NEED("Loading and decompressing image data (%n pages)%*", BEGIN, IMAGE_IO, PM),
 	R("Lockdown: %w hibernation is restricted;%*", REFUSED),
@@ -191,7 +197,8 @@ static const struct ww_km_rule rules_P[] = {
 	NEED("Preparing processes for restore.", BEGIN, FREEZE, PM),
 	NEED("Preparing processes for hibernation snapshot.", BEGIN, FREEZE, PM),
 	NEED("Preallocating image memory... done (allocated %n pages)", END, IMAGE, PM),
-	NEED("Preallocating image memory%|... %*", BEGIN, IMAGE, PM),
+	NEED("Preallocating image memory", BEGIN, IMAGE, PM),
+	NEED("Preallocating image memory...", BEGIN, IMAGE, PM),
 	NEED("Preallocating image memory...%*", BEGIN, IMAGE, PM),
 	R("Pending Wakeup Sources: %k", WAKE_SOURCE),
 };
@@ -246,6 +253,7 @@ static const struct ww_km_rule rules_U[] = {
 static const struct ww_km_rule rules_W[] = {
 	R("Wakeup pending, aborting suspend", WAKE_PENDING),
 	R("Wakeup pending. Abort CPU freeze", WAKE_PENDING),
+	R("Wakeup IRQ %n %k pending, suspend aborted", WAKE_SOURCE),
 	NEED("Wakeup source %k", WAKE_IRQ, NO_PHASE, PM),
 	MODE("Waking up from system sleep state S%S", AWAKE, UNKNOWN, WW_KM_ACPI),
 	NEED("Wrote %g kbytes in %s seconds%*", END, IMAGE_IO, PM),
@@ -271,6 +279,7 @@ static const struct ww_km_rule rules_d[] = {
 
 static const struct ww_km_rule rules_g[] = {
 	R("gic_show_resume_irq: %n triggered %k", WAKE_IRQ),
+	R("gic_show_resume_irq: IRQ %n HWIRQ %g triggered %k", WAKE_IRQ),
 	R("gic_show_resume_irq: %n", WAKE_IRQ),
 	R("general protection fault%*", OOPS),
 };
@@ -319,6 +328,8 @@ static const struct ww_km_rule rules_s[] = {
 	R("suspend: exit suspend, ret = %e (%z UTC)", EXIT),
 	R("suspend: exit suspend, ret = %e%|%*", EXIT),
 	R("suspend: abort suspend", WAKE_PENDING),
+	STEP("stopping tasks failed (%n tasks remaining)", FAIL, FREEZE),
+	STEP("stopping tasks timed out (%n tasks remaining)", FAIL, FREEZE),
 	R("suspend debug: Waiting for %s second(s).", PM_TEST),
 	R("suspend debug: Waiting for %s seconds.", PM_TEST),
 };
@@ -332,6 +343,12 @@ static const struct ww_km_rule rules_t[] = {
 static const struct ww_km_rule rules_w[] = {
 	R("wakeup source or subsystem %k aborted suspend", WAKE_SOURCE),
 	R("wakeup wake lock: %k", WAKE_SOURCE),
+	R("wakeup wake lock(%w: %k", WAKE_SOURCE),
+	R("workqueue %t: flags=0x%a", TASK),
+};
+
+static const struct ww_km_rule rules_star[] = {
+	R("**** DPM device timeout: %d (%D)", DEVICE_SLOW),
 };
 
 static const struct ww_km_rule rules_paren[] = {
@@ -354,7 +371,7 @@ static const struct ww_km_group groups[128] = {
 	G('I', I), G('K', K), G('L', L), G('M', M), G('N', N), G('O', O),     G('P', P),
 	G('R', R), G('S', S), G('T', T), G('U', U), G('W', W), G('a', a),     G('c', c),
 	G('d', d), G('g', g), G('h', h), G('i', i), G('k', k), G('l', l),     G('n', n),
-	G('p', p), G('r', r), G('s', s), G('t', t), G('w', w), G('(', paren),
+	G('p', p), G('r', r), G('s', s), G('t', t), G('w', w), G('(', paren), G('*', star),
 };
 
 struct ww_km_group ww_km_rules(unsigned char first)
