@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -102,13 +103,56 @@ static void put_typed(struct line *l, const char *typed, size_t n)
 	put(l, typed + at, n - at);
 }
 
+static void put_piece(struct line *l, const char *format, ...)
+{
+	char piece[160];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(piece, sizeof(piece), format, ap);
+	va_end(ap);
+	put(l, piece, strlen(piece));
+}
+
+static void put_left(struct line *l, int64_t ns)
+{
+	long long s = (long long)(ns / 1000000000);
+
+	if (s < 120)
+		put_piece(l, ", about %lld s left", s);
+	else if (s < 7200)
+		put_piece(l, ", about %lld min left", (s + 30) / 60);
+	else
+		put_piece(l, ", about %lld h left", (s + 1800) / 3600);
+}
+
+static void put_campaign(struct line *l, const struct ww_campaign *c)
+{
+	struct ww_campaign_state s;
+
+	ww_campaign_state(c, &s);
+	put_piece(l, "  cycle %u", s.cycle);
+	if (s.cycles < 1000000)
+		put_piece(l, " of %u", s.cycles);
+	put_piece(l, ": %s, ok %u", s.phase, s.ok);
+	if (s.failed)
+		put_piece(l, ", failed %u", s.failed);
+	if (s.other)
+		put_piece(l, ", unknown %u", s.other);
+	if (isfinite(s.median_ms))
+		put_piece(l, ", median %.1f ms", s.median_ms);
+	if (isfinite(s.width_ms))
+		put_piece(l, " (to %.2f)", s.width_ms);
+	if (s.left_ns >= 0)
+		put_left(l, s.left_ns);
+}
+
 void live_draw(const struct recording *r, int64_t start_ns, const char *typed, size_t n)
 {
 	struct pollfd can = {.fd = STDERR_FILENO, .events = POLLOUT};
 	struct line l = {.room = width() - 1};
 	int keep = n ? columns(typed, n) + 3 : 0;
 	struct ww_live v;
-	const char *phase;
 	char piece[160];
 
 	/* A terminal that takes nothing must not hold up the recording. */
@@ -119,12 +163,8 @@ void live_draw(const struct recording *r, int64_t start_ns, const char *typed, s
 	l.room -= keep;
 	snprintf(piece, sizeof(piece), "%8.1f s", (double)(ww_clock_now_ns() - start_ns) / 1e9);
 	put(&l, piece, strlen(piece));
-	if (r->campaign) {
-		uint32_t cycle = ww_campaign_progress(r->campaign, &phase);
-
-		snprintf(piece, sizeof(piece), "  cycle %u %s", cycle, phase);
-		put(&l, piece, strlen(piece));
-	}
+	if (r->campaign)
+		put_campaign(&l, r->campaign);
 	for (size_t i = 0; l.room > 0 && ww_recorder_live(r->rec, i, &v) == 1; i++) {
 		put_value(piece, sizeof(piece), &v);
 		put(&l, piece, strlen(piece));

@@ -124,7 +124,8 @@ int recording_open(struct recording *r)
 					  .program = r->program,
 					  .command = r->command,
 					  .every_ns = r->every_ns,
-					  .raw = r->raw};
+					  .raw = r->raw,
+					  .append = r->append};
 	struct ww_error err = {0};
 
 	r->name_lock = -1;
@@ -339,8 +340,8 @@ static void forget_nothing(struct recording *r, const struct ww_recorder_stats *
 {
 	struct ww_live l;
 
-	if (!r->path[0] || r->typed || r->campaign_ran || s->samples || s->bytes || s->raw ||
-	    s->lost)
+	if (!r->path[0] || r->append || r->typed || r->campaign_ran || s->samples || s->bytes ||
+	    s->raw || s->lost)
 		return;
 	for (size_t i = 0; ww_recorder_live(r->rec, i, &l) == 1; i++)
 		if (l.n || l.kind != WW_METER)
@@ -384,6 +385,7 @@ static int say_nothing(const struct recording *r, int64_t lasted_ns)
 int recording_run(struct recording *r)
 {
 	struct ww_error err = {0};
+	struct ww_campaign_state how;
 	struct ww_recorder_stats stats;
 	int sig_fd = tool_signals(true), rc;
 	int64_t lasted;
@@ -402,7 +404,11 @@ int recording_run(struct recording *r)
 	typed_say_several(r);
 	rc = run(r, sig_fd, &err);
 	lasted = ww_clock_now_ns() - r->start_ns;
-	r->campaign_ran = r->campaign != NULL;
+	if (r->campaign) {
+		ww_campaign_state(r->campaign, &how);
+		snprintf(r->ended, sizeof(r->ended), "%s", how.end);
+		r->campaign_ran = true;
+	}
 	ww_campaign_free(r->campaign);
 	r->campaign = NULL;
 	if (ww_recorder_stop(r->rec, &err) < 0)
@@ -410,6 +416,8 @@ int recording_run(struct recording *r)
 	close(sig_fd);
 	ww_recorder_stats(r->rec, &stats);
 	say_stats(r, &stats);
+	if (r->ended[0])
+		tool_say("%s", r->ended);
 	rc = rc < 0 ? tool_fail(&err) : say_nothing(r, lasted);
 	forget_nothing(r, &stats);
 	return rc;

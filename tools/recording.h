@@ -17,6 +17,7 @@ struct recording {
 	int64_t every_ns;
 	bool raw;
 	bool no_realtime;
+	bool append; /* `out` is there, and is gone on with */
 	/* Asked at every turn, from the loop that stamps: must not wait. May be NULL. */
 	bool (*enough)(void *ctx);
 	void *enough_ctx;
@@ -32,6 +33,7 @@ struct recording {
 	bool interrupted; /* by a signal or Ctrl-C */
 	bool typed;	  /* somebody typed a mark or a reading */
 	bool campaign_ran;
+	char ended[256]; /* how the campaign did */
 };
 
 /* -1 where all is well, else TOOL_USAGE after it has said what does not go together. */

@@ -140,6 +140,10 @@ static int find_past(struct ww_campaign *c, struct ww_error *err)
 	c->done = past.done;
 	c->warm = past.warm;
 	c->stopped = past.stopped;
+	if (c->done >= c->opt.cycles)
+		return ww_fail(err, -EALREADY,
+			       "%s: all %u cycles are there; --cycles asks for more", c->rec->path,
+			       c->done);
 	if (past.seed && !c->opt.seed)
 		c->opt.seed = past.seed;
 	return 0;
