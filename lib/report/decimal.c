@@ -141,7 +141,8 @@ void ww_put_length(struct ww_str *s, struct ww_interval t, double res_ns)
 		ww_str_fixed(s, below ? hi : lo, ww_ms_decimals(res_ns));
 		return;
 	}
-	if (half * 1e6 <= res_ns || half < 5e-4) {
+	/* As good as the stamps of a kernel are. */
+	if (half < 2.5e-3) {
 		ww_str_fixed(s, (lo + hi) / 2, ww_ms_decimals(res_ns));
 		return;
 	}

@@ -57,7 +57,7 @@ static void json_end(struct ww_json *j, struct run *r, const struct ww_error *er
 
 	ww_json_close(j, ']');
 	json_inputs(j, r->k);
-	ww_kernlog_json_summary(j, &r->sum, r->top);
+	ww_kernlog_json_summary(j, "summary", &r->sum, r->top);
 	/* What was read is told, and that it is not all. */
 	if (err && err->code)
 		ww_json_text(j, "error", err->text);

@@ -71,11 +71,14 @@ void ww_put_errno(struct ww_str *s, int error);
 /* Why it ended as it did, as one phrase: "usb 1-1 in suspend: error -16". */
 void ww_pm_why(struct ww_str *s, const struct ww_pm_cycle *c);
 
+/* The callback that took longest; NULL none. */
+const struct ww_pm_device *ww_pm_slowest(const struct ww_pm_cycle *c);
+
 /* ----------------------------------------------------------- one cycle each */
 
 /* The members of a cycle of wakewatt/kernlog/1 into an object that is open. */
 void ww_kernlog_json_cycle(struct ww_json *j, const struct ww_pm_cycle *c);
-void ww_kernlog_json_summary(struct ww_json *j, struct ww_ksum *s, size_t top);
+void ww_kernlog_json_summary(struct ww_json *j, const char *key, struct ww_ksum *s, size_t top);
 /* Everything on one cycle. top: devices told. */
 void ww_kernlog_text_cycle(struct ww_str *s, const struct ww_pm_cycle *c, size_t top);
 /* A line a cycle; n 0: the heads of the columns. */

@@ -48,37 +48,25 @@ static void clipped(struct ww_str *s, const struct ww_str *text, size_t width)
 	ww_str_add(s, full > width ? "..." : "");
 }
 
-static const struct ww_pm_device *slowest(const struct ww_pm_cycle *c)
-{
-	const struct ww_pm_device *best = NULL;
-
-	for (size_t i = 0; i < c->devices; i++) {
-		const struct ww_pm_device *d = &c->device[i];
-
-		if (ww_iv_ok(d->length) && d->length.hi_ns != WW_TIME_MAX &&
-		    (!best || ww_iv_mid(d->length) > ww_iv_mid(best->length)))
-			best = d;
-	}
-	return best;
-}
-
 void ww_kernlog_text_head(struct ww_str *s)
 {
-	ww_str_add(s, "cycle  mode     result        suspend ms   slept s     resume ms  slowest "
-		      "callback, or why not\n");
+	ww_str_add(
+		s,
+		"cycle  mode     result      suspend ms  slept s    resume ms  slowest callback, "
+		"or why not\n");
 }
 
 void ww_kernlog_text_row(struct ww_str *s, const struct ww_pm_cycle *c)
 {
-	const struct ww_pm_device *d = slowest(c);
+	const struct ww_pm_device *d = ww_pm_slowest(c);
 	struct ww_str last = {0};
 
 	ww_str_addf(s, "%5u  %-7s  %-9s", (unsigned)c->n,
 		    c->mode == WW_PM_MODE_UNKNOWN ? "-" : ww_pm_mode_name(c->mode),
 		    ww_pm_result_name(c->result));
-	length_cell(s, c->suspend, c->stamp_res_ns, false, 15);
-	length_cell(s, c->slept, c->stamp_res_ns, true, 10);
-	length_cell(s, c->resume, c->stamp_res_ns, false, 14);
+	length_cell(s, c->suspend, c->stamp_res_ns, false, 13);
+	length_cell(s, c->slept, c->stamp_res_ns, true, 9);
+	length_cell(s, c->resume, c->stamp_res_ns, false, 13);
 	if (c->result != WW_PM_OK && c->result != WW_PM_TEST) {
 		ww_pm_why(&last, c);
 	} else if (d) {
@@ -241,9 +229,9 @@ static void json_devices(struct ww_json *j, struct ww_ksum *s, size_t top)
 	ww_json_close(j, ']');
 }
 
-void ww_kernlog_json_summary(struct ww_json *j, struct ww_ksum *s, size_t top)
+void ww_kernlog_json_summary(struct ww_json *j, const char *key, struct ww_ksum *s, size_t top)
 {
-	ww_json_open(j, "summary", '{');
+	ww_json_open(j, key, '{');
 	ww_json_int(j, "cycles", (int64_t)s->cycles);
 	ww_json_open(j, "results", '{');
 	for (int i = 0; i < WW_PM_RESULTS; i++)

@@ -68,3 +68,17 @@ void ww_pm_why(struct ww_str *s, const struct ww_pm_cycle *c)
 		ww_str_plain(s, r->text);
 	}
 }
+
+const struct ww_pm_device *ww_pm_slowest(const struct ww_pm_cycle *c)
+{
+	const struct ww_pm_device *best = NULL;
+
+	for (size_t i = 0; i < c->devices; i++) {
+		const struct ww_pm_device *d = &c->device[i];
+
+		if (ww_iv_ok(d->length) && d->length.hi_ns != WW_TIME_MAX &&
+		    (!best || ww_iv_mid(d->length) > ww_iv_mid(best->length)))
+			best = d;
+	}
+	return best;
+}

@@ -1,56 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Suspend/resume cycles as JSON (schema wakewatt/resume/1). */
+#include "report/length.h"
 #include "report/resume.h"
 
 #include <math.h>
 
-static void trim(struct ww_str *s)
-{
-	if (!s->p || !memchr(s->p, '.', s->n))
-		return;
-	while (s->n && s->p[s->n - 1] == '0')
-		s->p[--s->n] = '\0';
-	if (s->n && s->p[s->n - 1] == '.')
-		s->p[--s->n] = '\0';
-}
-
-/* Exact: v units of 10^-digits, without trailing zeros. */
-static void decimal(struct ww_str *s, int64_t v, int digits)
-{
-	uint64_t unit = 1, a = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	struct ww_str t = {0};
-
-	for (int i = 0; i < digits; i++)
-		unit *= 10;
-	ww_str_addf(&t, "%s%llu.%0*llu", v < 0 ? "-" : "", (unsigned long long)(a / unit), digits,
-		    (unsigned long long)(a % unit));
-	trim(&t);
-	s->bad = s->bad || t.bad;
-	if (t.p)
-		ww_str_addn(s, t.p, t.n);
-	ww_str_free(&t);
-}
-
-/* A raw value as JSON: the comma and key come from ww_json, the digits from here. */
-static void raw(struct ww_json *j, const char *key, const struct ww_str *digits)
-{
-	ww_json_int(j, key, 0);
-	j->s->n -= j->s->bad ? 0 : 1;
-	ww_str_addn(j->s, digits->p ? digits->p : "null", digits->p ? digits->n : 4);
-}
-
 static void put(struct ww_json *j, int64_t v, bool open, int digits)
 {
-	struct ww_str t = {0};
-
-	if (open) {
+	if (open)
 		ww_json_null(j, NULL);
-		return;
-	}
-	decimal(&t, v, digits);
-	j->s->bad = j->s->bad || t.bad;
-	raw(j, NULL, &t);
-	ww_str_free(&t);
+	else
+		ww_json_decimal(j, NULL, v, digits);
 }
 
 /* Seconds since the first record, to the nanosecond. */
@@ -78,26 +38,11 @@ static void millis(struct ww_json *j, const char *key, struct ww_interval t)
 	ww_json_close(j, ']');
 }
 
-static void number(struct ww_json *j, const char *key, double v, int decimals)
-{
-	struct ww_str t = {0};
-
-	if (!isfinite(v)) {
-		ww_json_null(j, key);
-		return;
-	}
-	ww_str_fixed(&t, v, decimals);
-	trim(&t);
-	j->s->bad = j->s->bad || t.bad;
-	raw(j, key, &t);
-	ww_str_free(&t);
-}
-
 static void pair(struct ww_json *j, const char *key, const double v[2], int decimals)
 {
 	ww_json_open(j, key, '[');
-	number(j, NULL, v[0], decimals);
-	number(j, NULL, v[1], decimals);
+	ww_json_trimmed(j, NULL, v[0], decimals);
+	ww_json_trimmed(j, NULL, v[1], decimals);
 	ww_json_close(j, ']');
 }
 
@@ -110,8 +55,8 @@ static void quantity(struct ww_json *j, const char *key, struct ww_quantity q)
 		return;
 	}
 	ww_json_open(j, key, '{');
-	number(j, "value", q.value, d);
-	number(j, "u", q.u, d);
+	ww_json_trimmed(j, "value", q.value, d);
+	ww_json_trimmed(j, "u", q.u, d);
 	ww_json_close(j, '}');
 }
 
@@ -127,8 +72,10 @@ static void json_bound_only(struct ww_json *j, unsigned which)
 	ww_json_close(j, ']');
 }
 
-static void json_cycle(struct ww_json *j, const struct ww_cycle_out *o, int64_t zero)
+static void json_cycle(struct ww_json *j, const struct ww_resume *r, size_t at)
 {
+	const struct ww_cycle_out *o = &r->cycle[at];
+	int64_t zero = r->span.lo_ns;
 	const struct ww_cycle *c = &o->c;
 
 	ww_json_open(j, NULL, '{');
@@ -158,6 +105,7 @@ static void json_cycle(struct ww_json *j, const struct ww_cycle_out *o, int64_t 
 	if (isnan(c->energy_J.value))
 		ww_json_text(j, "energy_why", c->energy_why);
 	quantity(j, "asleep_W", c->asleep_watts);
+	ww_resume_json_kernel(j, r, at);
 	ww_json_close(j, '}');
 }
 
@@ -169,9 +117,9 @@ static void json_actual(struct ww_json *j, const struct ww_latency_summary *s)
 		return;
 	}
 	ww_json_open(j, "ci_actual", '{');
-	number(j, "coverage", s->actual_coverage, 6);
-	number(j, "lo", s->actual_ci[0], 4);
-	number(j, "hi", s->actual_ci[1], 4);
+	ww_json_trimmed(j, "coverage", s->actual_coverage, 6);
+	ww_json_trimmed(j, "lo", s->actual_ci[0], 4);
+	ww_json_trimmed(j, "hi", s->actual_ci[1], 4);
 	ww_json_close(j, '}');
 }
 
@@ -195,21 +143,21 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 		ww_json_open(j, key, '{');
 		ww_json_int(j, "n", (int64_t)s->n);
 		ww_json_int(j, "failures", (int64_t)s->failures);
-		number(j, "median", s->median, 4);
+		ww_json_trimmed(j, "median", s->median, 4);
 		if (s->bound_only && s->n + s->failures == 0)
 			ww_json_text(j, "why", "bounds only: the start was not observed");
 		pair(j, "ci95", s->median_ci, 4);
 		json_actual(j, s);
 		pair(j, "envelope", s->envelope, 4);
-		number(j, "resolution", s->resolution, 4);
-		number(j, "p90", s->p90, 4);
+		ww_json_trimmed(j, "resolution", s->resolution, 4);
+		ww_json_trimmed(j, "p90", s->p90, 4);
 		pair(j, "p90_ci95", s->p90_ci, 4);
-		number(j, "p95", s->p95, 4);
+		ww_json_trimmed(j, "p95", s->p95, 4);
 		pair(j, "p95_ci95", s->p95_ci, 4);
-		number(j, "min", s->min, 4);
-		number(j, "max", s->max, 4);
+		ww_json_trimmed(j, "min", s->min, 4);
+		ww_json_trimmed(j, "max", s->max, 4);
 		ww_json_int(j, "bounds", (int64_t)s->bounds);
-		number(j, "median_hi", s->median_hi, 4);
+		ww_json_trimmed(j, "median_hi", s->median_hi, 4);
 		ww_json_int(j, "bound_only", (int64_t)s->bound_only);
 		pair(j, "bound", s->bound, 4);
 		ww_json_close(j, '}');
@@ -220,6 +168,8 @@ static void json_summary(struct ww_json *j, const struct ww_resume *r)
 			ww_json_int(j, ww_result_name(i), (int64_t)r->results[i]);
 	ww_json_close(j, '}');
 	pair(j, "failure_rate_ci95", r->fail_ci, 6);
+	ww_resume_json_worst(j, r);
+	ww_resume_json_kernels(j, r);
 	ww_json_close(j, '}');
 }
 
@@ -233,8 +183,8 @@ static void json_clock(struct ww_json *j, const struct ww_resume *r)
 		ww_json_text(j, "why", "too little data, or beats that waited in a queue");
 	} else {
 		ww_json_open(j, "skew_ppm", '{');
-		number(j, "value", r->skew * 1e6, 3);
-		number(j, "u", r->skew_u * 1e6, 3);
+		ww_json_trimmed(j, "value", r->skew * 1e6, 3);
+		ww_json_trimmed(j, "u", r->skew_u * 1e6, 3);
 		ww_json_close(j, '}');
 	}
 	ww_json_open(j, "sleeps", '[');
@@ -246,8 +196,8 @@ static void json_clock(struct ww_json *j, const struct ww_resume *r)
 			continue;
 		ww_json_open(j, NULL, '{');
 		seconds(j, "until_s", t, r->span.lo_ns);
-		number(j, "bench_s", ww_skew_slept(&r->scan.skew, r->skew, i) / 1e9, 6);
-		number(j, "dut_s", (double)h->slept_us / 1e6, 6);
+		ww_json_trimmed(j, "bench_s", ww_skew_slept(&r->scan.skew, r->skew, i) / 1e9, 6);
+		ww_json_trimmed(j, "dut_s", (double)h->slept_us / 1e6, 6);
 		ww_json_close(j, '}');
 	}
 	ww_json_close(j, ']');
@@ -262,7 +212,7 @@ static void json_beat(struct ww_json *j, const struct ww_resume *r)
 	ww_json_text(j, "mode", ww_beat_mode_name(r));
 	ww_json_int(j, "beats", (int64_t)r->scan.beats);
 	ww_json_int(j, "lost", (int64_t)r->scan.lost);
-	number(j, "period_ms", (double)r->scan.cadence.median_ns / 1e6, 3);
+	ww_json_trimmed(j, "period_ms", (double)r->scan.cadence.median_ns / 1e6, 3);
 	ww_json_close(j, '}');
 }
 
@@ -284,7 +234,7 @@ static void json_report(struct ww_str *s, const struct ww_resume *r)
 	ww_json_close(&j, '}');
 	ww_json_open(&j, "cycles", '[');
 	for (size_t i = 0; i < r->cycles; i++)
-		json_cycle(&j, &r->cycle[i], r->span.lo_ns);
+		json_cycle(&j, r, i);
 	ww_json_close(&j, ']');
 	json_summary(&j, r);
 	json_clock(&j, r);
@@ -306,6 +256,8 @@ int ww_resume_report(const struct ww_resume *r, int form, char **out, struct ww_
 		json_report(&s, r);
 	else if (form == WW_REPORT_TEXT)
 		rc = ww_resume_text(&s, r, err);
+	else if (form == WW_REPORT_CSV)
+		ww_resume_csv(&s, r);
 	else
 		rc = ww_fail(err, -EINVAL, "report form %d is not known", form);
 	if (rc < 0) {

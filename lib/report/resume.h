@@ -31,6 +31,16 @@ void ww_resume_ms(struct ww_str *s, struct ww_interval t);
 void ww_resume_latency(struct ww_str *s, const struct ww_cycle_out *o, int latency);
 /* "resume to user space" */
 const char *ww_resume_words(int latency);
+/* A line a cycle. */
+void ww_resume_csv(struct ww_str *s, const struct ww_resume *r);
+/* What the kernel says of cycle i: member "kernel"; nothing where it says nothing. */
+void ww_resume_json_kernel(struct ww_json *j, const struct ww_resume *r, size_t i);
+/* The same of all cycles together. */
+void ww_resume_json_kernels(struct ww_json *j, const struct ww_resume *r);
+void ww_resume_json_worst(struct ww_json *j, const struct ww_resume *r);
+bool ww_resume_has_kernel(const struct ww_resume *r);
+void ww_resume_text_kernel(struct ww_str *s, const struct ww_resume *r);
+void ww_resume_text_worst(struct ww_str *s, const struct ww_resume *r);
 /* A bound from above, rounded up to three digits. */
 void ww_resume_at_most(struct ww_str *s, double ms);
 
