@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define RES_NS 1e3 /* of stamps */
+
 static int by_time(const void *a, const void *b)
 {
 	const struct ww_pm_sent *x = a, *y = b;
@@ -195,7 +197,7 @@ static void settle(struct ww_pm_sent_lines *l)
 		     after == WW_PM_SENT_FAST;
 		if (p->state == WW_PM_SENT_FAST || (no && !yes))
 			continue;
-		p->hi_ns = p->wire_ns + l->over_ns;
+		p->hi_ns = p->wire_ns + l->over_ns + RES_NS;
 		p->lo_ns = p->state == WW_PM_SENT_BOUND || (yes && !no) ? p->wire_ns : 0;
 		/* What it took surely ends with its own task's next line. */
 		if (p->own_ns >= 0 && p->hi_ns > (double)p->own_ns)
