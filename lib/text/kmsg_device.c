@@ -78,7 +78,7 @@ static const char *before_func(const char *p, const char *end, struct ww_pmev *o
 		n -= 4;
 	}
 	ww_km_who(p, n, out);
-	return func;
+	return out->device.n ? func : NULL;
 }
 
 static void after_func(const char *func, const char *end, struct ww_pmev *out)
