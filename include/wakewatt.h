@@ -988,8 +988,8 @@ struct ww_text;
 
 /**
  * Open a file of kernel text or ftrace text, "-" for standard input, a compressed one (.gz,
- * .xz, .zst), or trace-cmd's .dat, which is decoded into lines (needs libtraceevent). What it
- * is, is told by its content, never by its name.
+ * .xz, .zst), or trace-cmd's .dat, which is decoded into lines of ftrace. What it is, is told
+ * by its content, never by its name.
  */
 WW_API int ww_text_open(const char *path, struct ww_text **out, struct ww_error *err);
 /**

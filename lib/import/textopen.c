@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Kernel text from files: what a file is, is told by its content. */
 #include "import/bytein.h"
+#include "import/dat.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,6 +119,66 @@ static int filetext_new(struct ww_bytein *in, struct ww_text **out, struct ww_er
 	return 0;
 }
 
+/* A file without a name, which goes with its descriptor. */
+static int scratch(const char *name, struct ww_error *err)
+{
+	static const char *const folders[] = {"/var/tmp", "/tmp"};
+	int fd = -1;
+
+	for (size_t i = 0; i < WW_COUNTOF(folders) && fd < 0; i++)
+		fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		fd = memfd_create("wakewatt", MFD_CLOEXEC);
+	if (fd < 0)
+		return ww_fail(err, -errno, "%s: no place to unpack it to: %s", name,
+			       strerror(errno));
+	return fd;
+}
+
+/* All bytes of `in` into a file that can be read anywhere. */
+static int spool(struct ww_bytein *in, struct ww_error *err)
+{
+	int fd = scratch(in->name, err), rc = 1;
+	const uint8_t *p;
+	size_t n;
+
+	if (fd < 0)
+		return fd;
+	while (rc == 1) {
+		rc = ww_bytein_next(in, &p, &n, err);
+		while (rc == 1 && n > 0) {
+			ssize_t put = write(fd, p, n);
+
+			if (put < 0 && errno != EINTR)
+				rc = ww_fail(err, -errno, "%s: no room to unpack it: %s", in->name,
+					     strerror(errno));
+			p += put > 0 ? put : 0;
+			n -= put > 0 ? (size_t)put : 0;
+		}
+	}
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+/* trace-cmd's: its data lie all over the file. */
+static int open_dat(struct ww_bytein *in, struct ww_text **out, struct ww_error *err)
+{
+	int fd = in->fd, rc;
+
+	if (in->seekable) {
+		in->owned = false;
+		rc = ww_dat_text(in->name, fd, true, out, err);
+	} else {
+		fd = spool(in, err);
+		rc = fd < 0 ? fd : ww_dat_text(in->name, fd, true, out, err);
+	}
+	if (rc == 0)
+		ww_bytein_free(in);
+	return rc;
+}
+
 /* Unpacks, and looks at what is there then. */
 static int open_content(struct ww_bytein **in, struct ww_text **out, struct ww_error *err)
 {
@@ -137,6 +199,8 @@ static int open_content(struct ww_bytein **in, struct ww_text **out, struct ww_e
 	kind = rc == 1 ? "packed again and again" : ww_text_kind((*in)->buf, (*in)->n);
 	if (kind)
 		return ww_fail(err, -EINVAL, "%s: %s", (*in)->name, kind);
+	if (ww_dat_looks((*in)->buf, (*in)->n))
+		return open_dat(*in, out, err);
 	return filetext_new(*in, out, err);
 }
 

@@ -54,7 +54,7 @@ static bool read_column(const char *p, const char *end, struct ww_ftline *out, b
 		return true;
 	*last = false;
 	q = ww_ft_time(p, end, &t);
-	if (q == end && t.t_ns != WW_NO_TIME) {
+	if (q == end && !t.bare) {
 		out->t_ns = t.t_ns;
 		out->res_ns = t.res_ns;
 		return true;

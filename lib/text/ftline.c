@@ -34,8 +34,13 @@ const char *ww_ft_time(const char *p, const char *end, struct ww_ftline *out)
 	}
 	if (q == p)
 		return NULL;
-	if (q == end || *q != '.')
+	if (q == end || *q != '.') {
+		out->bare = true;
+		out->t_ns = q - p > 18 ? WW_NO_TIME : s;
+		out->res_ns = 1;
 		return q;
+	}
+	out->bare = false;
 	for (p = ++q; q < end && ww_is_digit(*q); q++)
 		if (res > 1) {
 			frac = frac * 10 + (*q - '0');
@@ -73,7 +78,9 @@ static const char *read_cpu(const char *open, const char *end, int32_t *cpu)
 {
 	const char *p = ww_ft_number(open + 1, end, cpu);
 
-	if (!p || p - open > 5 || p + 1 >= end || p[0] != ']' || p[1] != ' ')
+	/* Long stamps of trace-cmd leave no space. */
+	if (!p || p - open > 5 || p + 1 >= end || p[0] != ']' ||
+	    (p[1] != ' ' && !ww_is_digit(p[1])))
 		return NULL;
 	return p + 1;
 }
@@ -231,6 +238,7 @@ static bool read_event(const char *p, const char *end, struct ww_ftline *out)
 	}
 	out->cpu = out->pid = -1;
 	out->t_ns = WW_NO_TIME;
+	out->bare = false;
 	return false;
 }
 

@@ -23,7 +23,13 @@ struct ww_ftline {
 	struct ww_slice comm, event, text; /* text: the arguments */
 	struct ww_slice func;		   /* of function graph and of probes */
 	int32_t pid, cpu;		   /* -1 not told */
-	int64_t t_ns;			   /* the trace's clock, WW_NO_TIME none */
+	/*
+	 * The trace's clock, WW_NO_TIME none. bare: a whole number without a point, as
+	 * trace-cmd prints of the clocks boot and tai, ns, and of x86-tsc and counter, which
+	 * are none: nothing in the line tells which.
+	 */
+	int64_t t_ns;
+	bool bare;
 	int64_t res_ns;
 	/* Function graph. */
 	int depth; /* by indentation, -1 not told */

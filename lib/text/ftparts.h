@@ -20,10 +20,7 @@ static inline const char *ww_skip_spaces(const char *p, const char *end)
 
 /* A decimal number of at most 9 digits. @return behind it, NULL none */
 const char *ww_ft_number(const char *p, const char *end, int32_t *out);
-/*
- * "550.702681" to ns; "550702681", as a clock that counts has, has no time.
- * @return behind it, NULL none
- */
+/* "550.702681" to ns; "550702681000" as it is, bare. @return behind it, NULL none */
 const char *ww_ft_time(const char *p, const char *end, struct ww_ftline *out);
 /* "123.456", microseconds, to ns. @return behind it, NULL none */
 const char *ww_ft_micros(const char *p, const char *end, int64_t *ns);

@@ -131,7 +131,7 @@ static bool read_wifi(struct ww_slice rest, struct ww_pmgraph *out)
 		return true;
 	if (number(time, &s) && s < 1000000)
 		out->dur_ns = s * WW_NS_PER_S;
-	else if (time.n > 0 && ww_ft_time(time.p, time.p + time.n, &t) == time.p + time.n)
+	else if (ww_ft_time(time.p, time.p + time.n, &t) == time.p + time.n && !t.bare)
 		out->dur_ns = t.t_ns;
 	return true;
 }
