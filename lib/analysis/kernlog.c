@@ -157,6 +157,8 @@ static int complete(struct ww_kernlog *k, struct ww_pm_work *w, struct ww_error 
 	int rc;
 
 	w->c.n = ++k->cycles;
+	ww_pm_order_spans(w);
+	ww_pm_device_errors(w);
 	ww_pm_units(w);
 	ww_pm_gaps(w, k->opt.gap_ns);
 	ww_pm_console(w, k->opt.baud, k->opt.no_console != 0);

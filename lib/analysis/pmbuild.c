@@ -84,40 +84,39 @@ static void add_line(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
 	struct ww_pm_line *l, *last;
 	struct ww_pm_work *w = b->w;
+	bool gap;
 
+	if (in->message.n == 0 && in->ev->kind == WW_PMEV_NONE)
+		return;
 	if (w->lines >= WW_PM_LINES_MAX) {
 		b->s.capped = true;
 		return;
 	}
 	last = w->lines ? &w->line[w->lines - 1] : NULL;
-	if (last != NULL && last->text == NULL &&
-	    (spans(b->before_t, t, b->gap_ns) ||
-	     spans(b->before_host, in->line.host_ns, b->gap_ns) ||
-	     spans(b->before_bench, in->line.lo_ns, b->gap_ns))) {
+	gap = last != NULL && (spans(b->before_t, t, b->gap_ns) ||
+			       spans(b->before_host, in->line.host_ns, b->gap_ns) ||
+			       spans(b->before_bench, in->line.lo_ns, b->gap_ns));
+	if (gap && last->text == NULL)
 		last->text = ww_pm_str(w, ww_pm_kept_slice(&b->before));
-		l = ww_pm_add_line(w);
-		if (l != NULL) {
-			*l = in->line;
-			l->text = ww_pm_str(w, (struct ww_slice){in->message.p,
-								 in->message.n < WW_PM_KEEP
-									 ? in->message.n
-									 : WW_PM_KEEP});
-		}
-	} else {
-		l = ww_pm_add_line(w);
-		if (l != NULL) {
-			*l = in->line;
-			l->text = NULL;
-		}
+	l = ww_pm_add_line(w);
+	if (l == NULL)
+		return;
+	*l = in->line;
+	l->text = NULL;
+	if (gap) {
+		struct ww_slice m = in->message;
+
+		m.n = m.n < WW_PM_KEEP ? m.n : WW_PM_KEEP;
+		l->text = ww_pm_str(w, m);
 	}
-	if (l != NULL) {
-		l->t_ns = t;
-		l->span = l->device = 0;
-	}
+	l->t_ns = t;
+	l->span = l->device = 0;
 }
 
 static void remember(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
+	if (in->message.n == 0 && in->ev->kind == WW_PMEV_NONE)
+		return;
 	ww_pm_keep(&b->before, in->message);
 	if (t != WW_NO_TIME)
 		b->before_t = t;

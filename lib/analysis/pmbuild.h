@@ -15,7 +15,7 @@ enum ww_pm_side {
 	WW_PM_OVER	/* tasks run again */
 };
 
-enum { WW_PM_BUCKETS = 256, WW_PM_KEEP = 160, WW_PM_WAKES = 3 };
+enum { WW_PM_BUCKETS = 256, WW_PM_SEEN = 1024, WW_PM_KEEP = 160, WW_PM_WAKES = 3 };
 
 /* Caps that hold memory: real cycles are far below. */
 enum { WW_PM_LINES_MAX = 150000, WW_PM_DEVICES_MAX = 60000, WW_PM_ROWS_MAX = 4000 };
@@ -23,6 +23,11 @@ enum { WW_PM_LINES_MAX = 150000, WW_PM_DEVICES_MAX = 60000, WW_PM_ROWS_MAX = 400
 struct ww_pm_kept {
 	size_t n;
 	char text[WW_PM_KEEP];
+};
+
+struct ww_pm_seen {
+	uint32_t key, cycle;
+	int phase;
 };
 
 struct ww_pmbuild {
@@ -47,8 +52,9 @@ struct ww_pmbuild {
 		bool loader;	 /* a boot loader boots */
 		bool died;	 /* oops, watchdog */
 		bool wake_pending, some_failed, phase_failed, early;
-		bool frozen; /* the freeze was seen to end */
-		bool capped; /* of lines or devices */
+		bool ends_told; /* "suspend of devices complete": phases are told */
+		bool frozen;	/* the freeze was seen to end */
+		bool capped;	/* of lines or devices */
 		int64_t machine_ns,
 			deep_ns;  /* ftrace: where the machine's own part and the sleep begin */
 		bool deep;	  /* ftrace: the sleep itself is traced within the machine's part */
@@ -80,8 +86,10 @@ struct ww_pmbuild {
 		size_t console_at;
 		int64_t offset_before, offset_after; /* least host - kernel on each side */
 	} s;
-	size_t bucket[WW_PM_BUCKETS]; /* index + 1 of the last open call */
-	size_t *chain;		      /* per device: index + 1 of the open call before it */
+	size_t bucket[WW_PM_BUCKETS];	    /* index + 1 of the last open call */
+	struct ww_pm_seen seen[WW_PM_SEEN]; /* the phase each device was called in last */
+	uint32_t cycle;
+	size_t *chain; /* per device: index + 1 of the open call before it */
 	size_t chain_cap;
 
 	/* --- of the text */
@@ -125,10 +133,23 @@ void ww_pmbuild_down(struct ww_pmbuild *b, int64_t t);
 
 /* --- pmbuild_phase.c */
 void ww_pmbuild_phase(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
-void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
 /* Lines like "Freezing ... done." are stamped at their begin: a later line ends them. */
 void ww_pmbuild_pending(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
 bool ww_pm_phase_up(int phase, int verb);
+struct ww_pm_span *ww_pmbuild_add_span(struct ww_pmbuild *b, int phase, int verb);
+/* Its length by the better witness. */
+void ww_pmbuild_settle(struct ww_pmbuild *b, struct ww_pm_span *s);
+/* On which side of the sleep an event lies. */
+void ww_pmbuild_side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t);
+void ww_pmbuild_failed(struct ww_pmbuild *b, int phase);
+int ww_pm_phase_after(int phase);
+
+/* --- pmbuild_cpu.c */
+void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
+void ww_pmbuild_cpu_end(struct ww_pmbuild *b, int phase);
+
+/* --- pmbuild_span.c: at the cycle's end */
+void ww_pmbuild_spans(struct ww_pmbuild *b);
 
 /* --- pmbuild_device.c */
 void ww_pmbuild_device(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);

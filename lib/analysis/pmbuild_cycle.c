@@ -16,6 +16,7 @@ int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, s
 	w->ftrace = b->ftrace;
 	memset(&b->s, 0, sizeof(b->s));
 	memset(b->bucket, 0, sizeof(b->bucket));
+	b->cycle++;
 	b->s.cut = cut;
 	b->s.begin_ns = b->s.last_ns = b->s.event_ns = b->s.event_any_ns = WW_NO_TIME;
 	b->s.last_any_ns = b->s.last_down_ns = b->s.first_up_ns = b->s.maybe_up_ns = WW_NO_TIME;
@@ -146,11 +147,11 @@ static void totals(struct ww_pmbuild *b)
 	else if (ww_iv_ok(b->s.thaw_end))
 		c->t.hi_ns = b->s.thaw_end.hi_ns;
 	if (ww_iv_ok(c->network) && ww_iv_ok(c->sleep_end))
-		c->network = ww_iv_since(c->network, c->sleep_end);
+		c->network = widened(ww_iv_since(c->network, c->sleep_end), c->stamp_res_ns);
 	else
 		c->network = WW_INTERVAL_NONE;
 	if (ww_iv_ok(c->storage) && ww_iv_ok(c->sleep_end))
-		c->storage = ww_iv_since(c->storage, c->sleep_end);
+		c->storage = widened(ww_iv_since(c->storage, c->sleep_end), c->stamp_res_ns);
 	else
 		c->storage = WW_INTERVAL_NONE;
 }
@@ -265,77 +266,6 @@ static void trim(struct ww_pmbuild *b)
 		w->lines = b->s.over_line;
 }
 
-/* Prepare is not told by itself: prepare and suspend together are. */
-static void prepare(struct ww_pmbuild *b)
-{
-	struct ww_pm_work *w = b->w;
-	struct ww_pm_span *s, *p;
-	int64_t sum = 0;
-	size_t i, at = 0;
-
-	if (b->s.sum_ns == WW_NO_TIME)
-		return;
-	for (i = 0; i < w->spans; i++) {
-		if (w->span[i].phase == WW_PM_PREPARE)
-			return;
-		if (w->span[i].phase == WW_PM_SUSPEND && ww_iv_ok(w->span[i].printed)) {
-			sum += ww_iv_mid(w->span[i].printed);
-			at = i + 1;
-		}
-	}
-	if (at == 0 || sum > b->s.sum_ns)
-		return;
-	p = ww_pm_add_span(w);
-	if (p == NULL)
-		return;
-	s = &w->span[at - 1];
-	p->phase = WW_PM_PREPARE;
-	p->verb = s->verb;
-	p->length.lo_ns = b->s.sum_ns - sum - WW_NS_PER_US;
-	p->length.hi_ns = b->s.sum_ns - sum + WW_NS_PER_US;
-	if (p->length.lo_ns < 0)
-		p->length.lo_ns = 0;
-	p->printed = p->length;
-	if (s->start_ns != WW_TIME_MIN) {
-		p->end_ns = s->start_ns;
-		p->start_ns = s->start_ns - (b->s.sum_ns - sum);
-	}
-}
-
-static int by_start(const void *x, const void *y)
-{
-	const struct ww_pm_span *a = x, *c = y;
-
-	if (a->start_ns != c->start_ns)
-		return a->start_ns < c->start_ns ? -1 : 1;
-	return a->phase - c->phase;
-}
-
-static void order_spans(struct ww_pm_work *w)
-{
-	struct ww_pm_span s;
-	size_t i, k;
-
-	for (i = 0; i < w->spans; i++) {
-		if (w->span[i].start_ns == WW_TIME_MIN)
-			break;
-	}
-	if (i == w->spans) {
-		if (w->spans > 1)
-			qsort(w->span, w->spans, sizeof(*w->span), by_start);
-		return;
-	}
-	/* No times: prepare was added last and belongs before suspend. */
-	if (w->spans < 2 || w->span[w->spans - 1].phase != WW_PM_PREPARE)
-		return;
-	for (i = 0; i < w->spans && w->span[i].phase != WW_PM_SUSPEND; i++)
-		;
-	s = w->span[w->spans - 1];
-	for (k = w->spans - 1; k > i; k--)
-		w->span[k] = w->span[k - 1];
-	w->span[i] = s;
-}
-
 int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 {
 	struct ww_pm_work *w = b->w;
@@ -345,9 +275,8 @@ int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 		b->w->span[b->s.pending - 1].end_ns = b->w->span[b->s.pending - 1].start_ns;
 	w->c.result = result(b, forced);
 	header(b);
-	prepare(b);
-	order_spans(w);
 	totals(b);
+	ww_pmbuild_spans(b);
 	attempt(b);
 	asynchrony(b);
 	trim(b);

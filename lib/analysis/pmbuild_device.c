@@ -32,15 +32,81 @@ static int phase_of_name(struct ww_slice func, int *verb)
 	return up ? WW_PM_RESUME : WW_PM_SUSPEND;
 }
 
-/* A plain name proves its side, not its phase: drivers use one function in several. */
-static bool is_plain(int phase)
+/*
+ * A plain name proves its side, not its phase: drivers use one function in several. Those of
+ * a bus do prove it: the bus has others for the other phases.
+ */
+static bool is_plain(int phase, struct ww_slice func)
 {
-	return phase == WW_PM_SUSPEND || phase == WW_PM_RESUME;
+	static const struct {
+		const char *p;
+		size_t n;
+	} bus[] = {{"pci_pm_", 7},     {"platform_pm_", 12},   {"acpi_subsys_", 12},
+		   {"pnp_bus_", 8},    {"usb_dev_", 8},	       {"scsi_bus_", 9},
+		   {"mmc_bus_", 8},    {"input_dev_", 10},     {"serio_", 6},
+		   {"acpi_lpss_", 10}, {"ata_port_pm_", 12},   {"genpd_", 6},
+		   {"rpmsg_dev_", 10}, {"i2c_device_pm_", 14}, {"bus_sus", 7}};
+	size_t i;
+
+	if (phase != WW_PM_SUSPEND && phase != WW_PM_RESUME)
+		return false;
+	for (i = 0; i < WW_COUNTOF(bus); i++) {
+		if (func.n > bus[i].n && memcmp(func.p, bus[i].p, bus[i].n) == 0)
+			return false;
+	}
+	return true;
 }
 
 static bool goes_up(int phase)
 {
 	return phase >= WW_PM_SYSCORE_RESUME;
+}
+
+static int next_phase(int phase)
+{
+	switch (phase) {
+	case WW_PM_SUSPEND:
+		return WW_PM_SUSPEND_LATE;
+	case WW_PM_SUSPEND_LATE:
+		return WW_PM_SUSPEND_NOIRQ;
+	case WW_PM_RESUME_NOIRQ:
+		return WW_PM_RESUME_EARLY;
+	case WW_PM_RESUME_EARLY:
+		return WW_PM_RESUME;
+	default:
+		return phase;
+	}
+}
+
+static uint32_t key_of(const struct ww_pmev *e)
+{
+	const struct ww_slice part[] = {e->device, e->driver, e->parent};
+	uint32_t h = 2166136261u;
+	size_t i, k;
+
+	for (i = 0; i < WW_COUNTOF(part); i++) {
+		for (k = 0; k < part[i].n; k++)
+			h = (h ^ (unsigned char)part[i].p[k]) * 16777619u;
+		h = (h ^ 0xff) * 16777619u;
+	}
+	return h ? h : 1;
+}
+
+/*
+ * A device is called once in each phase: called again, the next one has begun. Only where
+ * the kernel does not tell when phases end.
+ */
+static int by_repetition(struct ww_pmbuild *b, const struct ww_pmev *e, int at)
+{
+	uint32_t key = key_of(e);
+	struct ww_pm_seen *s = &b->seen[key % WW_PM_SEEN];
+
+	if (s->key == key && s->cycle == b->cycle && s->phase == at)
+		at = b->s.at = next_phase(at);
+	s->key = key;
+	s->cycle = b->cycle;
+	s->phase = at;
+	return at;
 }
 
 /* The phase a call lies in; moves on where its name shows that the phase did. */
@@ -56,7 +122,7 @@ static int phase_of(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		return at == WW_PM_NO_PHASE && b->s.console ? WW_PM_SUSPEND : at;
 	if (b->w->c.mode == WW_PM_MODE_DISK && (b->s.verb == WW_PM_V_THAW || verb == WW_PM_V_THAW))
 		return named;
-	if (at == WW_PM_NO_PHASE || at < WW_PM_PREPARE || !is_plain(named) ||
+	if (at == WW_PM_NO_PHASE || at < WW_PM_PREPARE || !is_plain(named, e->func) ||
 	    goes_up(at) != goes_up(named)) {
 		b->s.at = named;
 		if (goes_up(named) && named != WW_PM_COMPLETE && b->s.side == WW_PM_DOWN)
@@ -118,8 +184,13 @@ static void mark_line(struct ww_pmbuild *b, size_t device, bool returns)
 
 static void call(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
-	struct ww_pm_device *d = add(b, in, phase_of(b, in->ev, t));
+	int phase = phase_of(b, in->ev, t);
+	struct ww_pm_device *d;
 	size_t i, k = bucket_of(in->ev->device);
+
+	if (!b->s.ends_told && !b->ftrace)
+		phase = by_repetition(b, in->ev, phase);
+	d = add(b, in, phase);
 
 	if (d == NULL)
 		return;
@@ -211,11 +282,6 @@ static void returned(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 		b->w->generation = (char)e->generation;
 	lengths(b, d, e);
 	mark_line(b, i, true);
-	if (e->err != 0 && b->s.side != WW_PM_DOWN)
-		ww_note(&b->w->errors, "%s%s%s: %s returned %d in %s", d->driver,
-			d->driver[0] != '\0' ? " " : "", d->name,
-			d->func[0] != '\0' ? d->func : "its callback", (int)e->err,
-			ww_pm_phase_name(d->phase));
 }
 
 /* "resume of drv:sd dev:0:0:0:0 complete after": since the begin of the phase. */

@@ -14,7 +14,7 @@ bool ww_pm_phase_up(int phase, int verb)
 }
 
 /* What follows a phase that ended well, where only ends are told. */
-static int after(int phase)
+int ww_pm_phase_after(int phase)
 {
 	switch (phase) {
 	case WW_PM_PREPARE:
@@ -67,7 +67,7 @@ static bool narrower(struct ww_interval a, struct ww_interval b)
 	return ww_iv_ok(a) && (!ww_iv_ok(b) || a.hi_ns - a.lo_ns <= b.hi_ns - b.lo_ns);
 }
 
-static struct ww_pm_span *add(struct ww_pmbuild *b, int phase, int verb)
+struct ww_pm_span *ww_pmbuild_add_span(struct ww_pmbuild *b, int phase, int verb)
 {
 	struct ww_pm_span *s;
 
@@ -97,12 +97,11 @@ static bool inside_another(const struct ww_pmbuild *b, int phase)
 	return false;
 }
 
-static int mark_failed(struct ww_pmbuild *b, int phase)
+void ww_pmbuild_failed(struct ww_pmbuild *b, int phase)
 {
 	b->s.phase_failed = true;
 	if (b->s.fail_phase == 0)
 		b->s.fail_phase = phase;
-	return phase;
 }
 
 static void begin(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
@@ -121,11 +120,11 @@ static void begin(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		for (int i = WW_PM_PREPARE; i <= WW_PM_SUSPEND_NOIRQ; i++) {
 			if (b->s.open[i]) {
 				b->w->span[b->s.open[i] - 1].failed = 1;
-				mark_failed(b, i);
+				ww_pmbuild_failed(b, i);
 			}
 		}
 	}
-	s = add(b, e->phase, e->verb);
+	s = ww_pmbuild_add_span(b, e->phase, e->verb);
 	if (s == NULL)
 		return;
 	s->nested = inside_another(b, e->phase);
@@ -163,11 +162,11 @@ static struct ww_pm_span *end_of(struct ww_pmbuild *b, const struct ww_pmev *e)
 	if (e->phase == WW_PM_FREEZE && last != NULL && last->phase == WW_PM_FREEZE &&
 	    !last->failed)
 		return last;
-	s = add(b, e->phase, e->verb);
+	s = ww_pmbuild_add_span(b, e->phase, e->verb);
 	return s;
 }
 
-static void settle(struct ww_pmbuild *b, struct ww_pm_span *s)
+void ww_pmbuild_settle(struct ww_pmbuild *b, struct ww_pm_span *s)
 {
 	struct ww_interval stamps = by_stamps(b, s);
 
@@ -219,7 +218,7 @@ static void end(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t, bool
 		if (b->ftrace)
 			s->traced = by_stamps(b, s);
 	} else {
-		settle(b, s);
+		ww_pmbuild_settle(b, s);
 	}
 	if (e->phase == WW_PM_FREEZE && !failed)
 		b->s.frozen = true;
@@ -285,7 +284,7 @@ static void done(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	end(b, &as, t, false);
 }
 
-static void side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
+void ww_pmbuild_side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 {
 	if (e->verb == WW_PM_V_FREEZE || e->verb == WW_PM_V_HIBERNATE ||
 	    e->verb == WW_PM_V_QUIESCE || e->verb == WW_PM_V_THAW || e->verb == WW_PM_V_RESTORE ||
@@ -296,7 +295,7 @@ static void side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 			b->s.booted = b->s.booted && e->verb != WW_PM_V_RESTORE;
 	}
 	if (e->verb == WW_PM_V_RECOVER)
-		mark_failed(b, b->s.at);
+		ww_pmbuild_failed(b, b->s.at);
 	if (b->w->c.mode == WW_PM_MODE_DISK &&
 	    (e->phase == WW_PM_SYSCORE_RESUME || e->phase == WW_PM_CPU_ON)) {
 		if (b->s.maybe_up_ns == WW_NO_TIME)
@@ -312,95 +311,6 @@ static void side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 	} else if (b->s.side == WW_PM_DOWN) {
 		ww_pmbuild_down(b, t);
 	}
-}
-
-static void cpu_end(struct ww_pmbuild *b, int phase)
-{
-	if (b->s.open[phase]) {
-		settle(b, &b->w->span[b->s.open[phase] - 1]);
-		b->s.open[phase] = 0;
-	}
-}
-
-static void cpu_row(struct ww_pmbuild *b, int phase, int64_t number, int64_t from, int64_t t)
-{
-	bool again = b->s.cpu_other && number >= 0 && number == b->s.cpu_number;
-	struct ww_pm_other *o;
-	int64_t res = (int64_t)b->w->c.stamp_res_ns;
-
-	if (t == WW_NO_TIME || from == WW_NO_TIME || t < from || number < 0)
-		return;
-	if (again) {
-		o = &b->w->other[b->s.cpu_other - 1];
-		from = o->start_ns;
-	} else {
-		if (b->w->others >= WW_PM_ROWS_MAX) {
-			b->s.capped = true;
-			return;
-		}
-		o = ww_pm_add_other(b->w);
-		if (o == NULL)
-			return;
-		b->s.cpu_other = b->w->others;
-		b->s.cpu_number = number;
-		o->what = ww_pm_strf(b->w, "CPU %lld %s", (long long)number,
-				     phase == WW_PM_CPU_OFF ? "offline" : "online");
-		o->start_ns = from;
-	}
-	o->length = (struct ww_interval){t - from > res ? t - from - res : 0, t - from + res};
-}
-
-void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
-{
-	const struct ww_pmev *e = in->ev;
-	bool off = e->kind == WW_PMEV_CPU_OFF || e->phase == WW_PM_CPU_OFF;
-	bool begins = e->kind == WW_PMEV_BEGIN;
-	int phase = off ? WW_PM_CPU_OFF : WW_PM_CPU_ON;
-	struct ww_pmev as = *e;
-	struct ww_pm_span *s;
-
-	/* CPUs that users switch are none of the suspend's. */
-	if (b->s.side == WW_PM_OVER ||
-	    (!b->s.devices && !b->s.console && !begins && !b->s.cut && !b->s.open[phase]))
-		return;
-	as.phase = phase;
-	side(b, &as, t);
-	b->s.devices = true;
-	b->s.slept_mark |= !off && !b->s.phase_failed;
-	cpu_end(b, off ? WW_PM_CPU_ON : WW_PM_CPU_OFF);
-	if (!b->s.open[phase]) {
-		s = add(b, phase, off ? WW_PM_V_SUSPEND : WW_PM_V_RESUME);
-		if (s == NULL)
-			return;
-		b->s.open[phase] = b->w->spans;
-		b->s.cpu_other = 0;
-		if (t != WW_NO_TIME)
-			s->start_ns = t;
-	}
-	b->s.at = begins ? phase : after(phase);
-	s = &b->w->span[b->s.open[phase] - 1];
-	if (begins) {
-		b->s.cpu_from_ns = t;
-		b->s.cpu_other = e->count >= 0 ? 0 : b->s.cpu_other;
-		return;
-	}
-	if (e->kind == WW_PMEV_ABORT || e->kind == WW_PMEV_FAIL) {
-		s->failed = 1;
-		if (off && b->s.side == WW_PM_DOWN) {
-			mark_failed(b, phase);
-			b->w->c.reason.error = e->err;
-			b->w->c.reason.text = ww_pm_str(b->w, in->message);
-		} else {
-			ww_note(&b->w->errors, "%s", ww_pm_str(b->w, in->message));
-		}
-		return;
-	}
-	cpu_row(b, phase, e->count, b->s.cpu_from_ns, t);
-	if (t != WW_NO_TIME) {
-		s->end_ns = t;
-		b->s.cpu_from_ns = t;
-	}
-	settle(b, s);
 }
 
 /* "noirq suspend of devices failed" comes after the devices that did suspend are back. */
@@ -423,7 +333,7 @@ static void fail(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	const struct ww_pmev *e = in->ev;
 	struct ww_pm_span *last = b->w->spans ? &b->w->span[b->w->spans - 1] : NULL;
 
-	mark_failed(b, e->phase);
+	ww_pmbuild_failed(b, e->phase);
 	if (e->kind == WW_PMEV_ABORT && e->phase == WW_PM_FREEZE)
 		b->s.early = true;
 	failed_late(b, e);
@@ -434,7 +344,7 @@ static void fail(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	} else if (last != NULL && last->phase == e->phase) {
 		last->failed = 1;
 	} else {
-		last = add(b, e->phase, e->verb);
+		last = ww_pmbuild_add_span(b, e->phase, e->verb);
 		if (last != NULL)
 			last->failed = 1;
 	}
@@ -458,6 +368,8 @@ static int rolled_back(int phase)
 
 static void progress(struct ww_pmbuild *b, const struct ww_pmev *e)
 {
+	if (e->phase >= WW_PM_SUSPEND && e->phase <= WW_PM_RESUME && e->kind != WW_PMEV_BEGIN)
+		b->s.ends_told = true;
 	if (e->phase >= WW_PM_PREPARE && e->phase <= WW_PM_COMPLETE)
 		b->s.devices = true;
 	if (e->phase == WW_PM_CONSOLE_OFF)
@@ -467,7 +379,7 @@ static void progress(struct ww_pmbuild *b, const struct ww_pmev *e)
 	if (e->kind == WW_PMEV_ABORT || e->kind == WW_PMEV_FAIL)
 		b->s.at = rolled_back(e->phase);
 	else
-		b->s.at = e->kind == WW_PMEV_BEGIN ? e->phase : after(e->phase);
+		b->s.at = e->kind == WW_PMEV_BEGIN ? e->phase : ww_pm_phase_after(e->phase);
 	if (e->phase == WW_PM_CONSOLE_OFF)
 		b->s.at = WW_PM_SUSPEND;
 	if (e->verb != WW_PM_NO_VERB)
@@ -483,7 +395,7 @@ static void coarse(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 		if (b->w->span[i].phase == in->ev->phase)
 			return;
 	}
-	side(b, in->ev, t);
+	ww_pmbuild_side(b, in->ev, t);
 	end(b, in, t, false);
 	progress(b, in->ev);
 }
@@ -502,8 +414,8 @@ void ww_pmbuild_phase(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t
 		ww_pmbuild_cpu(b, in, t);
 		return;
 	}
-	cpu_end(b, WW_PM_CPU_OFF);
-	cpu_end(b, WW_PM_CPU_ON);
+	ww_pmbuild_cpu_end(b, WW_PM_CPU_OFF);
+	ww_pmbuild_cpu_end(b, WW_PM_CPU_ON);
 	if (e->kind == WW_PMEV_SUM) {
 		b->s.sum_ns = e->dur_ns;
 		return;
@@ -515,13 +427,13 @@ void ww_pmbuild_phase(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t
 	if (e->mode != WW_PM_MODE_UNKNOWN)
 		b->w->c.mode = e->mode;
 	if (e->kind == WW_PMEV_ABORT || e->kind == WW_PMEV_FAIL) {
-		side(b, e, t);
+		ww_pmbuild_side(b, e, t);
 		fail(b, in, t);
 	} else {
 		/* A roll-back tells of itself by its begin, before the side changes. */
-		if (e->kind == WW_PMEV_BEGIN)
+		if (e->kind == WW_PMEV_BEGIN && (b->ftrace || e->phase != WW_PM_CONSOLE_OFF))
 			begin(b, e, t);
-		side(b, e, t);
+		ww_pmbuild_side(b, e, t);
 		if (e->kind == WW_PMEV_END)
 			end(b, in, t, false);
 	}

@@ -194,3 +194,31 @@ void ww_pm_gaps(struct ww_pm_work *w, int64_t gap_ns)
 	if (w->c.clock != WW_PM_CLOCK_NONE)
 		outer_gaps(w, gap_ns, true);
 }
+
+static bool is_told(const struct ww_pm_work *w, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < w->errors.n; i++) {
+		if (strstr(w->errors.note[i], name) != NULL)
+			return true;
+	}
+	return false;
+}
+
+void ww_pm_device_errors(struct ww_pm_work *w)
+{
+	size_t i, found = 0;
+
+	for (i = 0; i < w->devices && found < GAPS_MAX; i++) {
+		const struct ww_pm_device *d = &w->device[i];
+
+		if (d->error == 0 || d->phase < WW_PM_MACHINE || is_told(w, d->name))
+			continue;
+		found++;
+		ww_note(&w->errors, "%s%s%s: %s returned %d in %s", d->driver,
+			d->driver[0] != '\0' ? " " : "", d->name,
+			d->func[0] != '\0' ? d->func : "its callback", (int)d->error,
+			ww_pm_phase_name(d->phase));
+	}
+}

@@ -71,6 +71,11 @@ int ww_pm_merge(struct ww_pm_work *into, struct ww_pm_work *other, struct ww_err
 /* Do these two belong together? By stamps, where their clocks are one, else by order. */
 bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b);
 
+/* In the order of time, where times are known. pmbuild_span.c */
+void ww_pm_order_spans(struct ww_pm_work *w);
+/* A sentence for each callback that failed without stopping anything. pmgaps.c */
+void ww_pm_device_errors(struct ww_pm_work *w);
+
 /* Decide the unit of printed "usecs" and fill `printed` and, without stamps, `length`.
  * pmunit.c */
 void ww_pm_units(struct ww_pm_work *w);
