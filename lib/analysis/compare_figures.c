@@ -161,7 +161,7 @@ static int ranks(const struct ww_samples2 *s, double conf, struct ww_comparison 
 {
 	struct ww_rank_test mw, sr = {.p = NAN};
 	struct ww_brunner_munzel bm = {0};
-	struct ww_shift shift = {0};
+	struct ww_rank_shift shift = {0};
 	double *d = NULL;
 	int rc = ww_mann_whitney(s->a, s->n, s->b, s->m, &mw);
 

@@ -47,7 +47,7 @@ int ww_brunner_munzel(const double *a, size_t n, const double *b, size_t m,
 int ww_cliffs_delta(const double *a, size_t n, const double *b, size_t m, double *delta);
 
 /* An estimate with its interval; ends are infinite where so few values bound nothing. */
-struct ww_shift {
+struct ww_rank_shift {
 	double value;
 	double lo, hi;
 };
@@ -57,9 +57,9 @@ struct ww_shift {
  * by bisection, not by listing them.
  */
 int ww_hodges_lehmann(const double *a, size_t n, const double *b, size_t m, double conf,
-		      struct ww_shift *out);
+		      struct ww_rank_shift *out);
 /* The same of one sample: median of the Walsh averages, interval of the signed rank. */
-int ww_walsh(const double *d, size_t n, double conf, struct ww_shift *out);
+int ww_walsh(const double *d, size_t n, double conf, struct ww_rank_shift *out);
 
 /* A mean or difference of means with Student's distribution. */
 struct ww_mean_test {

@@ -123,7 +123,7 @@ static double *sorted(const double *v, size_t n)
 	return s;
 }
 
-static int shift(struct pairs *p, double conf, struct ww_shift *out)
+static int shift(struct pairs *p, double conf, struct ww_rank_shift *out)
 {
 	double k = 0;
 	int rc = cut_rank(p, conf, &k);
@@ -137,12 +137,12 @@ static int shift(struct pairs *p, double conf, struct ww_shift *out)
 }
 
 int ww_hodges_lehmann(const double *a, size_t n, const double *b, size_t m, double conf,
-		      struct ww_shift *out)
+		      struct ww_rank_shift *out)
 {
 	struct pairs p = {.n = n, .m = m};
 	int rc = -ENOMEM;
 
-	*out = (struct ww_shift){NAN, -INFINITY, INFINITY};
+	*out = (struct ww_rank_shift){NAN, -INFINITY, INFINITY};
 	if (n == 0 || m == 0)
 		return 0;
 	p.a = sorted(a, n);
@@ -154,12 +154,12 @@ int ww_hodges_lehmann(const double *a, size_t n, const double *b, size_t m, doub
 	return rc;
 }
 
-int ww_walsh(const double *d, size_t n, double conf, struct ww_shift *out)
+int ww_walsh(const double *d, size_t n, double conf, struct ww_rank_shift *out)
 {
 	struct pairs p = {.m = n};
 	int rc = -ENOMEM;
 
-	*out = (struct ww_shift){NAN, -INFINITY, INFINITY};
+	*out = (struct ww_rank_shift){NAN, -INFINITY, INFINITY};
 	if (n == 0)
 		return 0;
 	p.b = sorted(d, n);

@@ -27,7 +27,7 @@ static void near(double got, double want, double tolerance)
 static void test_worked_ab(void **state)
 {
 	struct ww_rank_test mw;
-	struct ww_shift s;
+	struct ww_rank_shift s;
 	struct ww_mean_test t;
 	double delta, d[8], k;
 
@@ -132,7 +132,7 @@ static void test_enumeration(void **state)
 
 static void test_shift(void **state)
 {
-	struct ww_shift s;
+	struct ww_rank_shift s;
 
 	(void)state;
 	assert_int_equal(ww_hodges_lehmann(X, N(X), Y, N(Y), 0.95, &s), 0);
@@ -163,7 +163,7 @@ static int cmp(const void *a, const void *b)
 static void test_bisection(void **state)
 {
 	double a[23], b[31], all[23 * 31];
-	struct ww_shift s;
+	struct ww_rank_shift s;
 	size_t k = 0;
 
 	(void)state;
