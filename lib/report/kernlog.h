@@ -81,6 +81,13 @@ void ww_kernlog_json_cycle(struct ww_json *j, const struct ww_pm_cycle *c);
 void ww_kernlog_json_summary(struct ww_json *j, const char *key, struct ww_ksum *s, size_t top);
 /* Everything on one cycle. top: devices told. */
 void ww_kernlog_text_cycle(struct ww_str *s, const struct ww_pm_cycle *c, size_t top);
+/* Its parts: the slowest callbacks, and what is no device. */
+void ww_kernlog_text_devices(struct ww_str *s, const struct ww_pm_cycle *c, size_t top);
+void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_t top);
+/* The middle of a length; NaN where it has none. */
+double ww_pm_ms(struct ww_interval t);
+/* A text of somebody else's, broken between words; further lines indented. */
+void ww_pm_wrapped(struct ww_str *s, size_t indent, const char *head, const char *text);
 /* A line a cycle; n 0: the heads of the columns. */
 void ww_kernlog_text_head(struct ww_str *s);
 void ww_kernlog_text_row(struct ww_str *s, const struct ww_pm_cycle *c);

@@ -54,13 +54,6 @@ double ww_ksum_median(const struct ww_ksum_values *v)
 	return (double)sorted[(v->kept - 1) / 2];
 }
 
-static double ms_of(struct ww_interval t)
-{
-	if (!ww_iv_ok(t) || t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
-		return (double)NAN;
-	return ((double)t.lo_ns + (double)t.hi_ns) / 2e6;
-}
-
 /* ---- devices by name ---- */
 
 static uint32_t mix(uint32_t h, const char *text)
@@ -152,8 +145,8 @@ static void add_device(struct ww_ksum *s, const struct ww_pm_device *d, uint32_t
 		s->bad = true;
 		return;
 	}
-	add(&k->ms, ms_of(d->length), cycle);
-	add(&k->corrected, ms_of(d->corrected), cycle);
+	add(&k->ms, ww_pm_ms(d->length), cycle);
+	add(&k->corrected, ww_pm_ms(d->corrected), cycle);
 	if (d->critical)
 		add(&k->own, (double)d->critical_ns / 1e6, cycle);
 	if (d->error) {
@@ -200,7 +193,7 @@ static void add_phases(struct ww_ksum *s, const struct ww_pm_cycle *c)
 	bool any[WW_PM_PHASES] = {false};
 
 	for (size_t i = 0; i < c->spans; i++) {
-		double ms = ms_of(c->span[i].length);
+		double ms = ww_pm_ms(c->span[i].length);
 		int p = c->span[i].phase;
 
 		if (p <= 0 || p >= WW_PM_PHASES || isnan(ms))
@@ -218,9 +211,9 @@ void ww_ksum_add(struct ww_ksum *s, const struct ww_pm_cycle *c)
 	s->cycles++;
 	if (c->result >= 0 && c->result < WW_PM_RESULTS)
 		s->results[c->result]++;
-	add(&s->total[WW_KSUM_SUSPEND], ms_of(c->suspend), c->n);
-	add(&s->total[WW_KSUM_RESUME], ms_of(c->resume), c->n);
-	add(&s->total[WW_KSUM_SLEPT], ms_of(c->slept), c->n);
+	add(&s->total[WW_KSUM_SUSPEND], ww_pm_ms(c->suspend), c->n);
+	add(&s->total[WW_KSUM_RESUME], ww_pm_ms(c->resume), c->n);
+	add(&s->total[WW_KSUM_SLEPT], ww_pm_ms(c->slept), c->n);
 	add_phases(s, c);
 	for (size_t i = 0; i < c->devices; i++)
 		add_device(s, &c->device[i], c->n);

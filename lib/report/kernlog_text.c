@@ -10,37 +10,42 @@
 #define BAR	   20
 #define LONG_NS	   (10 * WW_NS_PER_S)
 #define CONSOLE_MS 5.0
-/* A callback that takes less of the longest one's time is nobody's trouble. */
-#define PART 1e-3
+/* Of a clock since 1970 and not since some boot. */
+#define WALL_NS (100000000 * WW_NS_PER_S)
 /* Part of a suspend or a resume that nobody need be told of. */
 #define REST_PART 0.02
 #define REST_MS	  2.0
 
-static double ms_of(struct ww_interval t)
-{
-	if (!ww_iv_ok(t) || t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
-		return (double)NAN;
-	return ((double)t.lo_ns + (double)t.hi_ns) / 2e6;
-}
-
-static void wrapped(struct ww_str *s, const char *head, const char *text)
-{
-	struct ww_str line = {0};
-
-	ww_str_add(&line, head);
-	ww_str_plain(&line, text);
-	s->bad = s->bad || line.bad;
-	if (!line.bad)
-		ww_put_wrapped(s, line.p, 4, WIDTH);
-	ww_str_free(&line);
-}
-
 /* ---- head ---- */
 
-static void put_moment(struct ww_str *s, int64_t ns, double res_ns)
+/* A wall clock without its zone; a log without years is of 2000, which nobody wants to read. */
+static void put_wall(struct ww_str *s, int64_t ns, double res_ns)
 {
-	ww_str_fixed(s, (double)ns / 1e9,
-		     res_ns > 0 && res_ns < 5e8 ? ww_ms_decimals(res_ns) + 3 : 0);
+	struct ww_str t = {0};
+	size_t from = 0, n;
+
+	ww_str_time(&t, ns, 0);
+	s->bad = s->bad || t.bad;
+	if (t.bad)
+		return;
+	n = strcspn(t.p, res_ns < 5e8 ? "+" : ".");
+	if (strncmp(t.p, "2000-", 5) == 0)
+		from = 5;
+	for (size_t i = from; i < n; i++)
+		ww_str_addn(s, t.p[i] == 'T' ? " " : &t.p[i], 1);
+	ww_str_free(&t);
+}
+
+static void put_moment(struct ww_str *s, const struct ww_pm_cycle *c, int64_t ns)
+{
+	double res = c->stamp_res_ns;
+
+	if (c->clock == WW_PM_CLOCK_HOST && ns > WALL_NS) {
+		put_wall(s, ns, res);
+		return;
+	}
+	ww_str_fixed(s, (double)ns / 1e9, res > 0 && res < 5e8 ? ww_ms_decimals(res) + 3 : 0);
+	ww_str_add(s, " s");
 }
 
 static void put_when(struct ww_str *s, const struct ww_pm_cycle *c)
@@ -56,12 +61,12 @@ static void put_when(struct ww_str *s, const struct ww_pm_cycle *c)
 	}
 	ww_str_add(s, begin ? "  from " : "  begin not seen, until ");
 	if (begin)
-		put_moment(s, c->t.lo_ns, c->stamp_res_ns);
+		put_moment(s, c, c->t.lo_ns);
 	if (begin && end)
 		ww_str_add(s, " to ");
 	if (end)
-		put_moment(s, c->t.hi_ns, c->stamp_res_ns);
-	ww_str_addf(s, " s, %s%s\n", clocks[c->clock], end ? "" : "; end not seen");
+		put_moment(s, c, c->t.hi_ns);
+	ww_str_addf(s, ", %s%s\n", clocks[c->clock], end ? "" : "; end not seen");
 }
 
 static void put_time(struct ww_str *s, struct ww_interval t, double res_ns)
@@ -87,7 +92,7 @@ static void total(struct ww_str *s, const char *what, struct ww_interval t,
 {
 	ww_str_addf(s, "  %-8s ", what);
 	put_time(s, t, res);
-	if (ww_iv_ok(corrected) && fabs(ms_of(t) - ms_of(corrected)) >= 0.0005) {
+	if (ww_iv_ok(corrected) && fabs(ww_pm_ms(t) - ww_pm_ms(corrected)) >= 0.0005) {
 		ww_str_add(s, ", ");
 		put_time(s, corrected, res);
 		ww_str_add(s, " without the console");
@@ -159,6 +164,8 @@ static void put_phase_name(struct ww_str *s, const struct ww_pm_span *p)
 	ww_str_add(s, p->phase > 0 ? ww_pm_phase_name(p->phase) : "?");
 	if (p->verb != WW_PM_NO_VERB && p->verb != WW_PM_V_SUSPEND && p->verb != WW_PM_V_RESUME)
 		ww_str_addf(s, " (%s)", ww_pm_verb_name(p->verb));
+	if (p->phase == WW_PM_MACHINE && p->verb == WW_PM_V_RESUME)
+		ww_str_add(s, ", from the wake on");
 	if (p->nested)
 		ww_str_add(s, ", nested");
 }
@@ -169,6 +176,8 @@ static void put_share(struct ww_str *share, struct ww_str *bar, double ms, doubl
 
 	if (!(of > 0) || !(part >= 0) || part > 1.0005)
 		return;
+	if (part < 5e-4)
+		return;
 	ww_str_fixed(share, part * 100, 1);
 	ww_str_add(share, " %");
 	for (int i = 0; i < (int)(part * BAR + .5); i++)
@@ -177,9 +186,40 @@ static void put_share(struct ww_str *share, struct ww_str *bar, double ms, doubl
 
 enum { P_NAME, P_MS, P_CORRECTED, P_SHARE, P_BAR, P_COLUMNS };
 
+static struct ww_interval sum_of(struct ww_interval a, struct ww_interval b)
+{
+	if (!ww_iv_ok(a) || !ww_iv_ok(b))
+		return ww_iv_ok(a) ? a : b;
+	return (struct ww_interval){ww_add_sat(a.lo_ns, b.lo_ns), ww_add_sat(a.hi_ns, b.hi_ns)};
+}
+
+/* A phase in stretches is one line of the table: what is alike is added up. */
+static size_t join(struct ww_pm_span *p, const struct ww_pm_cycle *c)
+{
+	size_t n = 0;
+
+	for (int phase = 0; phase < WW_PM_PHASES; phase++)
+		for (size_t i = 0; i < c->spans; i++) {
+			const struct ww_pm_span *q = &c->span[i];
+			struct ww_pm_span *last = n ? &p[n - 1] : NULL;
+
+			if (q->phase != phase || (!ww_iv_ok(q->length) && !q->failed))
+				continue;
+			if (!last || last->phase != phase || last->verb != q->verb ||
+			    last->nested != q->nested) {
+				p[n++] = *q;
+				continue;
+			}
+			last->length = sum_of(last->length, q->length);
+			last->corrected = sum_of(last->corrected, q->corrected);
+			last->failed |= q->failed;
+		}
+	return n;
+}
+
 static void phase_row(struct ww_grid *g, const struct ww_pm_cycle *c, const struct ww_pm_span *p)
 {
-	double of = ms_of(after_sleep(p->phase) ? c->resume : c->suspend);
+	double of = ww_pm_ms(after_sleep(p->phase) ? c->resume : c->suspend);
 	struct ww_str *row = ww_grid_row(g);
 
 	if (!row)
@@ -188,10 +228,10 @@ static void phase_row(struct ww_grid *g, const struct ww_pm_cycle *c, const stru
 	ww_put_length(&row[P_MS], p->length, c->stamp_res_ns);
 	if (!row[P_MS].n)
 		ww_str_add(&row[P_MS], "?");
-	if (ww_iv_ok(p->corrected) && fabs(ms_of(p->corrected) - ms_of(p->length)) >= 0.0005)
+	if (ww_iv_ok(p->corrected) && fabs(ww_pm_ms(p->corrected) - ww_pm_ms(p->length)) >= 0.0005)
 		ww_put_length(&row[P_CORRECTED], p->corrected, c->stamp_res_ns);
 	if (!p->nested && p->phase != WW_PM_MACHINE)
-		put_share(&row[P_SHARE], &row[P_BAR], ms_of(p->length), of);
+		put_share(&row[P_SHARE], &row[P_BAR], ww_pm_ms(p->length), of);
 	if (p->failed)
 		ww_str_addf(&row[P_BAR], "%sfailed", row[P_BAR].n ? " " : "");
 }
@@ -199,12 +239,12 @@ static void phase_row(struct ww_grid *g, const struct ww_pm_cycle *c, const stru
 /* What of a suspend or a resume lies in no phase. */
 static void rest_row(struct ww_grid *g, const struct ww_pm_cycle *c, bool resume)
 {
-	double all = ms_of(resume ? c->resume : c->suspend), sum = 0;
+	double all = ww_pm_ms(resume ? c->resume : c->suspend), sum = 0;
 	struct ww_str *row;
 
 	for (size_t i = 0; i < c->spans; i++) {
 		const struct ww_pm_span *p = &c->span[i];
-		double ms = ms_of(p->length);
+		double ms = ww_pm_ms(p->length);
 
 		if (after_sleep(p->phase) == resume && p->phase != WW_PM_MACHINE && !p->nested &&
 		    isfinite(ms))
@@ -224,169 +264,42 @@ static void put_phases(struct ww_str *s, const struct ww_pm_cycle *c)
 {
 	static const char *const head[] = {"  phase", "ms", "corrected", "share", ""};
 	struct ww_grid g = {.columns = P_COLUMNS, .left = 1u << P_NAME | 1u << P_BAR};
+	struct ww_pm_span *p = malloc((c->spans + 1) * sizeof(*p));
 	bool resumed = false;
+	size_t n;
 
+	if (!p) {
+		s->bad = true;
+		return;
+	}
+	n = join(p, c);
 	ww_grid_head(&g, head);
-	for (size_t i = 0; i < c->spans; i++) {
-		if (!resumed && after_sleep(c->span[i].phase)) {
+	for (size_t i = 0; i < n; i++) {
+		if (!resumed && after_sleep(p[i].phase)) {
 			rest_row(&g, c, false);
 			resumed = true;
 		}
-		phase_row(&g, c, &c->span[i]);
+		phase_row(&g, c, &p[i]);
 	}
 	if (!resumed)
 		rest_row(&g, c, false);
 	rest_row(&g, c, true);
+	free(p);
 	if (g.rows > 1)
 		ww_str_add(s, "\n");
 	ww_grid_print(s, &g);
-}
-
-/* ---- devices ---- */
-
-/* What never returned stands first, then the longest. */
-static double weight(const struct ww_pm_device *d)
-{
-	double ms = ms_of(d->length);
-
-	return isnan(ms) ? d->end_ns == WW_TIME_MAX && d->start_ns != WW_TIME_MIN ? INFINITY : -1
-			 : ms;
-}
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct ww_pm_device *x = *(const struct ww_pm_device *const *)a;
-	const struct ww_pm_device *y = *(const struct ww_pm_device *const *)b;
-	double p = weight(x), q = weight(y);
-
-	if (p != q)
-		return p > q ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-enum { D_MS, D_CORRECTED, D_OWN, D_PHASE, D_ASYNC, D_ERROR, D_NAME, D_COLUMNS };
-
-static void device_row(struct ww_grid *g, const struct ww_pm_cycle *c, const struct ww_pm_device *d)
-{
-	struct ww_str *row = ww_grid_row(g);
-
-	if (!row)
-		return;
-	ww_put_length(&row[D_MS], d->length, c->stamp_res_ns);
-	if (!row[D_MS].n)
-		ww_str_add(&row[D_MS], "no return");
-	if (ww_iv_ok(d->corrected) && fabs(ms_of(d->corrected) - ms_of(d->length)) >= 0.0005)
-		ww_put_length(&row[D_CORRECTED], d->corrected, c->stamp_res_ns);
-	if (d->critical)
-		ww_str_fixed(&row[D_OWN], (double)d->critical_ns / 1e6,
-			     ww_ms_decimals(c->stamp_res_ns));
-	ww_str_add(&row[D_PHASE], d->phase > 0 ? ww_pm_phase_name(d->phase) : "?");
-	ww_str_add(&row[D_ASYNC], d->async > 0 ? "async" : "");
-	if (d->error)
-		ww_put_errno(&row[D_ERROR], d->error);
-	if (*d->driver)
-		ww_str_addf(&row[D_NAME], "%s ", d->driver);
-	ww_str_add(&row[D_NAME], d->name);
-}
-
-static void put_devices(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)
-{
-	static const char *const head[] = {"      ms", "corrected", "critical",	    "phase",
-					   "",	       "",	    "driver device"};
-	struct ww_grid g = {.columns = D_COLUMNS,
-			    .left = 1u << D_PHASE | 1u << D_ASYNC | 1u << D_ERROR | 1u << D_NAME};
-	const struct ww_pm_device **order;
-	size_t n = c->devices < top ? c->devices : top;
-	double least;
-
-	if (c->devices == 0)
-		return;
-	order = malloc(c->devices * sizeof(const struct ww_pm_device *));
-	if (!order) {
-		s->bad = true;
-		return;
-	}
-	for (size_t i = 0; i < c->devices; i++)
-		order[i] = &c->device[i];
-	qsort(order, c->devices, sizeof(*order), by_weight);
-	ww_grid_head(&g, head);
-	least = PART * weight(order[0]);
-	for (size_t i = 0; i < n && (weight(order[i]) >= least || isinf(least)); i++)
-		device_row(&g, c, order[i]);
-	free(order);
-	ww_str_addf(s, "\n  slowest of %llu callbacks of devices\n",
-		    (unsigned long long)(c->devices + c->devices_left_out));
-	ww_grid_print(s, &g);
-}
-
-/* ---- what is no device ---- */
-
-static int by_length(const void *a, const void *b)
-{
-	const struct ww_pm_other *x = *(const struct ww_pm_other *const *)a;
-	const struct ww_pm_other *y = *(const struct ww_pm_other *const *)b;
-	double p = ms_of(x->length), q = ms_of(y->length);
-
-	p = isnan(p) ? -1 : p;
-	q = isnan(q) ? -1 : q;
-	if (p != q)
-		return p > q ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static void other_line(struct ww_str *s, const struct ww_pm_cycle *c, const struct ww_pm_other *o)
-{
-	struct ww_str ms = {0};
-	size_t n;
-
-	ww_put_length(&ms, o->length, c->stamp_res_ns);
-	n = ms.n ? ww_characters(ms.p, ms.n) : 0;
-	ww_put_blanks(s, n < 10 ? 10 - n : 0);
-	s->bad = s->bad || ms.bad;
-	ww_str_add(s, ms.n ? ms.p : "");
-	ww_str_add(s, "  ");
-	ww_str_plain(s, o->what);
-	ww_str_add(s, "\n");
-	if (*o->before)
-		wrapped(s, "              after ", o->before);
-	if (*o->after)
-		wrapped(s, "              before ", o->after);
-	ww_str_free(&ms);
-}
-
-static void put_others(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)
-{
-	const struct ww_pm_other **order;
-	size_t n = c->others < top ? c->others : top;
-
-	if (c->others == 0)
-		return;
-	order = malloc(c->others * sizeof(const struct ww_pm_other *));
-	if (!order) {
-		s->bad = true;
-		return;
-	}
-	for (size_t i = 0; i < c->others; i++)
-		order[i] = &c->other[i];
-	qsort(order, c->others, sizeof(*order), by_length);
-	ww_str_add(s, "\n        ms  what is no device\n");
-	for (size_t i = 0; i < n; i++)
-		other_line(s, c, order[i]);
-	if (n < c->others)
-		ww_str_addf(s, "            and %llu more\n", (unsigned long long)(c->others - n));
-	free(order);
 }
 
 /* ---- the console ---- */
 
 static void put_console(struct ww_str *s, const struct ww_pm_cycle *c)
 {
-	double console = (double)c->console_ns / 1e6, all = ms_of(c->suspend), part;
+	double console = (double)c->console_ns / 1e6, all = ww_pm_ms(c->suspend), part;
 	struct ww_str line = {0};
 
 	if (!c->baud || console < CONSOLE_MS || !(c->console_bound > 0))
 		return;
-	all = (isnan(all) ? 0 : all) + (isnan(ms_of(c->resume)) ? 0 : ms_of(c->resume));
+	all = (isnan(all) ? 0 : all) + (isnan(ww_pm_ms(c->resume)) ? 0 : ww_pm_ms(c->resume));
 	part = all > 0 ? console / all : 1;
 	if (part < .05)
 		return;
@@ -411,12 +324,15 @@ static void put_console(struct ww_str *s, const struct ww_pm_cycle *c)
 
 /* ---- all of it ---- */
 
-static void put_texts(struct ww_str *s, const char *head, const char *const *text, size_t n)
+static void put_texts(struct ww_str *s, const char *head, const char *const *text, size_t n,
+		      size_t top)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && i < top; i++) {
 		ww_str_add(s, i ? "" : "\n");
-		wrapped(s, head, text[i]);
+		ww_pm_wrapped(s, 4, head, text[i]);
 	}
+	if (n > top)
+		ww_str_addf(s, "  and %llu more\n", (unsigned long long)(n - top));
 }
 
 void ww_kernlog_text_cycle(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)
@@ -427,6 +343,10 @@ void ww_kernlog_text_cycle(struct ww_str *s, const struct ww_pm_cycle *c, size_t
 		    c->mode == WW_PM_MODE_UNKNOWN ? "mode not told" : ww_pm_mode_name(c->mode),
 		    ww_pm_result_name(c->result));
 	ww_pm_why(&line, c);
+	if (*c->kernel) {
+		ww_str_add(&line, "; kernel ");
+		ww_str_plain(&line, c->kernel);
+	}
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
 		ww_put_wrapped(s, line.p, 2, WIDTH);
@@ -434,9 +354,9 @@ void ww_kernlog_text_cycle(struct ww_str *s, const struct ww_pm_cycle *c, size_t
 	put_when(s, c);
 	put_totals(s, c);
 	put_phases(s, c);
-	put_devices(s, c, top);
-	put_others(s, c, top);
-	put_texts(s, "  error: ", c->error, c->errors);
-	put_texts(s, "  contradiction: ", c->contradiction, c->contradictions);
+	ww_kernlog_text_devices(s, c, top);
+	ww_kernlog_text_others(s, c, top);
+	put_texts(s, "  error: ", c->error, c->errors, top);
+	put_texts(s, "  contradiction: ", c->contradiction, c->contradictions, top);
 	put_console(s, c);
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* What took time in a suspend: callbacks of devices, and what is none. */
+#include "report/format.h"
+#include "report/kernlog.h"
+#include "report/length.h"
+
+#include <math.h>
+
+#define WIDTH 90
+/* A callback that takes less of the longest one's time is nobody's trouble. */
+#define PART 1e-3
+/* The same of what is no device, of suspend and resume together. */
+#define OTHER_PART 1e-2
+
+double ww_pm_ms(struct ww_interval t)
+{
+	if (!ww_iv_ok(t) || t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
+		return (double)NAN;
+	return ((double)t.lo_ns + (double)t.hi_ns) / 2e6;
+}
+
+void ww_pm_wrapped(struct ww_str *s, size_t indent, const char *head, const char *text)
+{
+	struct ww_str line = {0};
+
+	ww_str_add(&line, head);
+	ww_str_plain(&line, text);
+	s->bad = s->bad || line.bad;
+	if (!line.bad)
+		ww_put_wrapped(s, line.p, indent, WIDTH);
+	ww_str_free(&line);
+}
+
+/* ---- devices ---- */
+
+/* What never returned stands first, then the longest. */
+static double weight(const struct ww_pm_device *d)
+{
+	double ms = ww_pm_ms(d->length);
+
+	return isnan(ms) ? d->end_ns == WW_TIME_MAX && d->start_ns != WW_TIME_MIN ? INFINITY : -1
+			 : ms;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ww_pm_device *x = *(const struct ww_pm_device *const *)a;
+	const struct ww_pm_device *y = *(const struct ww_pm_device *const *)b;
+	double p = weight(x), q = weight(y);
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+enum { D_MS, D_CORRECTED, D_OWN, D_PHASE, D_ASYNC, D_ERROR, D_NAME, D_COLUMNS };
+
+static void device_row(struct ww_grid *g, const struct ww_pm_cycle *c, const struct ww_pm_device *d)
+{
+	struct ww_str *row = ww_grid_row(g);
+
+	if (!row)
+		return;
+	ww_put_length(&row[D_MS], d->length, c->stamp_res_ns);
+	if (!row[D_MS].n)
+		ww_str_add(&row[D_MS], "no return");
+	if (ww_iv_ok(d->corrected) && fabs(ww_pm_ms(d->corrected) - ww_pm_ms(d->length)) >= 0.0005)
+		ww_put_length(&row[D_CORRECTED], d->corrected, c->stamp_res_ns);
+	if (d->critical)
+		ww_str_fixed(&row[D_OWN], (double)d->critical_ns / 1e6,
+			     ww_ms_decimals(c->stamp_res_ns));
+	ww_str_add(&row[D_PHASE], d->phase > 0 ? ww_pm_phase_name(d->phase) : "?");
+	ww_str_add(&row[D_ASYNC], d->async > 0 ? "async" : "");
+	if (d->error)
+		ww_put_errno(&row[D_ERROR], d->error);
+	if (*d->driver)
+		ww_str_addf(&row[D_NAME], "%s ", d->driver);
+	ww_str_add(&row[D_NAME], d->name);
+}
+
+void ww_kernlog_text_devices(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)
+{
+	static const char *const head[] = {"      ms", "corrected", "critical",	    "phase",
+					   "",	       "",	    "driver device"};
+	struct ww_grid g = {.columns = D_COLUMNS,
+			    .left = 1u << D_PHASE | 1u << D_ASYNC | 1u << D_ERROR | 1u << D_NAME};
+	const struct ww_pm_device **order;
+	size_t n = c->devices < top ? c->devices : top;
+	double least;
+
+	if (c->devices == 0)
+		return;
+	order = malloc(c->devices * sizeof(const struct ww_pm_device *));
+	if (!order) {
+		s->bad = true;
+		return;
+	}
+	for (size_t i = 0; i < c->devices; i++)
+		order[i] = &c->device[i];
+	qsort(order, c->devices, sizeof(*order), by_weight);
+	ww_grid_head(&g, head);
+	least = PART * weight(order[0]);
+	for (size_t i = 0; i < n && (weight(order[i]) >= least || isinf(least)); i++)
+		device_row(&g, c, order[i]);
+	free(order);
+	ww_str_addf(s, "\n  slowest of %llu callbacks of devices\n",
+		    (unsigned long long)(c->devices + c->devices_left_out));
+	ww_grid_print(s, &g);
+}
+
+/* ---- what is no device ---- */
+
+static int by_length(const void *a, const void *b)
+{
+	const struct ww_pm_other *x = *(const struct ww_pm_other *const *)a;
+	const struct ww_pm_other *y = *(const struct ww_pm_other *const *)b;
+	double p = ww_pm_ms(x->length), q = ww_pm_ms(y->length);
+
+	p = isnan(p) ? -1 : p;
+	q = isnan(q) ? -1 : q;
+	if (p != q)
+		return p > q ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void other_line(struct ww_str *s, const struct ww_pm_cycle *c, const struct ww_pm_other *o)
+{
+	struct ww_str ms = {0};
+	size_t n;
+
+	ww_put_length(&ms, o->length, c->stamp_res_ns);
+	n = ms.n ? ww_characters(ms.p, ms.n) : 0;
+	ww_put_blanks(s, n < 10 ? 10 - n : 0);
+	s->bad = s->bad || ms.bad;
+	ww_str_add(s, ms.n ? ms.p : "");
+	ww_str_add(s, "  ");
+	ww_str_plain(s, o->what);
+	ww_str_add(s, "\n");
+	if (*o->before)
+		ww_pm_wrapped(s, 16, "              after ", o->before);
+	if (*o->after)
+		ww_pm_wrapped(s, 16, "              before ", o->after);
+	ww_str_free(&ms);
+}
+
+/* CPUs are phases already, and what nobody would miss is left to the other forms. */
+static bool worth(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
+{
+	double all = ww_pm_ms(c->suspend), ms = ww_pm_ms(o->length), resume = ww_pm_ms(c->resume);
+
+	all = (isnan(all) ? 0 : all) + (isnan(resume) ? 0 : resume);
+	return strncmp(o->what, "CPU ", 4) != 0 && (isnan(ms) || ms >= OTHER_PART * all);
+}
+
+void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)
+{
+	const struct ww_pm_other **order;
+	size_t n = 0;
+
+	if (c->others == 0)
+		return;
+	order = malloc(c->others * sizeof(const struct ww_pm_other *));
+	if (!order) {
+		s->bad = true;
+		return;
+	}
+	for (size_t i = 0; i < c->others; i++)
+		if (worth(c, &c->other[i]))
+			order[n++] = &c->other[i];
+	qsort(order, n, sizeof(*order), by_length);
+	ww_str_add(s, n ? "\n        ms  what is no device\n" : "");
+	for (size_t i = 0; i < n && i < top; i++)
+		other_line(s, c, order[i]);
+	if (n > top)
+		ww_str_addf(s, "            and %llu more\n", (unsigned long long)(n - top));
+	free(order);
+}
