@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cycles of a trace: which there are, each one judged, all of them summarised. */
-#include "analysis/resume_input.h"
+#include "analysis/resume_kernel.h"
 
 #include <math.h>
 #include <regex.h>
@@ -29,9 +29,11 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 	int64_t begin = ww_iv_ok(c->request) ? c->request.lo_ns : from;
 	const char *before = ww_scan_info(&r->scan, "boot_id", begin);
 	const char *after = ww_scan_info(&r->scan, "boot_id", c->to_ns);
-	int rc = ww_resume_load(f->t, f->in->port->id, from, c->to_ns, &f->line, f->err);
+	bool beats = f->in->port != NULL;
+	int rc = beats ? ww_resume_load(f->t, f->in->port->id, from, c->to_ns, &f->line, f->err)
+		       : 0;
 
-	if (rc >= 0)
+	if (rc >= 0 && beats)
 		rc = ww_window_classify(&f->line, &r->scan, f->err);
 	if (rc >= 0 && f->in->console)
 		rc = ww_resume_load(f->t, f->in->console->id, from, c->to_ns, &f->console, f->err);
@@ -56,7 +58,8 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 		    strcmp(r->scan.info[i].key, "info") == 0 &&
 		    strcmp(r->scan.info[i].value, "refused") == 0)
 			c->told_refused = true;
-	rc = ww_cycle_judge(&r->scan, &f->line, c, f->regex, &r->cycle[r->cycles], f->err);
+	rc = beats ? ww_cycle_judge(&r->scan, &f->line, c, f->regex, &r->cycle[r->cycles], f->err)
+		   : ww_control_judge(c, f->regex, &r->cycle[r->cycles], f->err);
 	if (rc < 0)
 		return rc;
 	/* Watching, and what looked like an event was none. */
@@ -75,6 +78,8 @@ static struct ww_cycle_in blank(struct ww_interval span)
 		.wake = WW_INTERVAL_NONE,
 		.wake_end = WW_INTERVAL_NONE,
 		.end = WW_INTERVAL_NONE,
+		.silent = WW_INTERVAL_NONE,
+		.alive = WW_INTERVAL_NONE,
 		.to_ns = span.hi_ns,
 		.trace_ends = true,
 		.hint_mono_us = -1,
@@ -138,6 +143,10 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 		} else if (is(m, WW_MARK_WAKE_END) && !c->wake_text) {
 			c->wake_end = m->t;
 			c->wake_text = m->text;
+		} else if (is(m, WW_MARK_SILENT)) {
+			c->silent = m->t;
+		} else if (is(m, WW_MARK_ALIVE) && !c->end_text) {
+			c->alive = m->t; /* the last one: before it the silence went on */
 		} else if (is(m, WW_MARK_CYCLE_END) && !c->end_text) {
 			c->end = m->t;
 			c->end_text = m->text;
@@ -376,7 +385,7 @@ static int find_all(struct ww_trace *t, struct ww_resume *r, const struct ww_res
 
 	for (size_t i = 0; i < ww_trace_mark_count(t); i++)
 		requested |= is(ww_trace_mark(t, i), WW_MARK_REQUEST);
-	rc = requested ? campaign(&f) : watched(&f);
+	rc = requested || !in->port ? campaign(&f) : watched(&f);
 	ww_window_free(&f.line);
 	ww_window_free(&f.console);
 	return rc;
@@ -406,11 +415,13 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 	if (rc >= 0)
 		rc = describe(t, r, err);
 	if (rc >= 0)
-		rc = copy_text(&r->port, in.port->name, err);
-	if (rc >= 0)
+		rc = copy_text(&r->port, in.port ? in.port->name : "", err);
+	if (rc >= 0 && in.port)
 		rc = ww_scan_line(t, in.port, opt, &r->scan, err);
 	if (rc >= 0)
 		rc = find_all(t, r, &in, pattern ? &regex : NULL, err);
+	if (rc >= 0)
+		rc = ww_kernel_read(t, r, &in, err);
 	if (rc >= 0)
 		rc = ww_resume_power(t, r, err);
 	if (rc >= 0) {
@@ -425,6 +436,8 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 		rc = collect_dut(r, err);
 	if (rc >= 0)
 		rc = ww_resume_notes(t, r, &in, err);
+	if (rc >= 0)
+		rc = ww_kernel_notes(r, &r->notes, err);
 	ww_resume_input_free(&in);
 	if (pattern)
 		regfree(&regex);
@@ -444,6 +457,7 @@ void ww_resume_free(struct ww_resume *r)
 		ww_cycle_out_free(&r->cycle[i]);
 	free(r->cycle);
 	ww_scan_free(&r->scan);
+	ww_kernel_free(r->kernel);
 	ww_notes_free(&r->notes);
 	free(r->dut);
 	free(r->zone);

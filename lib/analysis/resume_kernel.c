@@ -173,20 +173,16 @@ bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *
 	return true;
 }
 
-/* Begin and end on the bench's axis, by the clocks where they are tied. */
-static void on_bench(struct ww_kernel *k)
+void ww_kernel_place(const struct ww_kernel *k, struct ww_kernel_cycle *kc)
 {
-	for (size_t i = 0; i < k->n; i++) {
-		struct ww_kernel_cycle *kc = &k->cycle[i];
-		struct ww_interval t;
+	struct ww_interval t;
 
-		if (ww_kernel_at(k, kc, kc->c->t.lo_ns, &t))
-			kc->begin = t;
-		if (ww_kernel_at(k, kc, kc->c->t.hi_ns, &t))
-			kc->end = t;
-		kc->c->bench_begin = kc->begin;
-		kc->c->bench_end = kc->end;
-	}
+	if (ww_kernel_at(k, kc, kc->c->t.lo_ns, &t))
+		kc->begin = t;
+	if (ww_kernel_at(k, kc, kc->c->t.hi_ns, &t))
+		kc->end = t;
+	kc->c->bench_begin = kc->begin;
+	kc->c->bench_end = kc->end;
 }
 
 /* When the bench's i-th cycle began: what it asked for, or the last that it heard. */
@@ -207,14 +203,11 @@ static bool better(const struct ww_kernel *k, uint32_t now, size_t then)
 	       k->cycle[then].c->result == WW_PM_OK;
 }
 
-static int join(struct ww_resume *r, struct ww_error *err)
+static void join(struct ww_resume *r)
 {
 	struct ww_kernel *k = r->kernel;
 	size_t i = 0;
 
-	k->of = calloc(r->cycles + 1, sizeof(*k->of));
-	if (!k->of)
-		return ww_fail_nomem(err);
 	for (size_t j = 0; j < k->n && r->cycles; j++) {
 		struct ww_interval at =
 			ww_iv_ok(k->cycle[j].begin) ? k->cycle[j].begin : k->cycle[j].end;
@@ -226,7 +219,15 @@ static int join(struct ww_resume *r, struct ww_error *err)
 		if (at.hi_ns >= began(r, i) && better(k, k->of[i], j))
 			k->of[i] = (uint32_t)j + 1;
 	}
-	return 0;
+}
+
+int ww_kernel_ready(struct ww_resume *r, struct ww_error *err)
+{
+	if (!r->kernel)
+		r->kernel = calloc(1, sizeof(*r->kernel));
+	if (r->kernel && !r->kernel->of)
+		r->kernel->of = calloc(r->cycles + 1, sizeof(*r->kernel->of));
+	return r->kernel && r->kernel->of ? 0 : ww_fail_nomem(err);
 }
 
 int ww_kernel_read(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
@@ -251,14 +252,18 @@ int ww_kernel_read(struct ww_trace *t, struct ww_resume *r, const struct ww_resu
 	}
 	if (rc < 0)
 		return rc;
-	on_bench(r->kernel);
-	rc = join(r, err);
-	return rc < 0 ? rc : ww_kernel_apply(r, err);
+	for (size_t i = 0; i < r->kernel->n; i++)
+		ww_kernel_place(r->kernel, &r->kernel->cycle[i]);
+	rc = ww_kernel_ready(r, err);
+	if (rc < 0)
+		return rc;
+	join(r);
+	return ww_kernel_apply(r, err);
 }
 
 const struct ww_pm_cycle *ww_resume_kernel(const struct ww_resume *r, size_t i)
 {
-	uint32_t of = r->kernel && i < r->cycles ? r->kernel->of[i] : 0;
+	uint32_t of = r->kernel && r->kernel->of && i < r->cycles ? r->kernel->of[i] : 0;
 
 	return of ? r->kernel->cycle[of - 1].c : NULL;
 }
@@ -266,7 +271,7 @@ const struct ww_pm_cycle *ww_resume_kernel(const struct ww_resume *r, size_t i)
 int ww_resume_kernel_time(const struct ww_resume *r, size_t i, int64_t kernel_ns,
 			  struct ww_interval *out)
 {
-	uint32_t of = r->kernel && i < r->cycles ? r->kernel->of[i] : 0;
+	uint32_t of = r->kernel && r->kernel->of && i < r->cycles ? r->kernel->of[i] : 0;
 
 	if (!of || !ww_kernel_at(r->kernel, &r->kernel->cycle[of - 1], kernel_ns, out))
 		return -ENODATA;

@@ -16,6 +16,7 @@ struct ww_kernel_cycle {
 	struct ww_interval tie[2];
 	struct ww_interval begin, end; /* bench; lo > hi unknown */
 	bool mine;		       /* told by a text that was read from the DUT */
+	bool applied;		       /* its words are in the cycle's reason */
 };
 
 struct ww_kernel {
@@ -25,12 +26,15 @@ struct ww_kernel {
 	size_t n, cap;
 	uint32_t *of; /* of each cycle of beats: index + 1, 0 none */
 	struct ww_pm_console_sum sum;
-	uint64_t asleep_known;
 };
 
 /* Reads the console port, if there is one, and joins its cycles to those of r. */
 int ww_kernel_read(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
 		   struct ww_error *err);
+/* r->kernel, also where there is no console. */
+int ww_kernel_ready(struct ww_resume *r, struct ww_error *err);
+/* Its begin and end on the bench's axis. */
+void ww_kernel_place(const struct ww_kernel *k, struct ww_kernel_cycle *kc);
 /* A cycle of the kernel's as one under construction again. NULL: no memory */
 struct ww_pm_work *ww_pm_work_of(const struct ww_pm_cycle *c);
 /* Results and reasons of r's cycles by the kernel's words; their events. */

@@ -146,11 +146,12 @@ int ww_kernel_apply(struct ww_resume *r, struct ww_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < r->cycles; i++) {
-		const struct ww_kernel_cycle *kc = k->of[i] ? &k->cycle[k->of[i] - 1] : NULL;
+		struct ww_kernel_cycle *kc = k->of[i] ? &k->cycle[k->of[i] - 1] : NULL;
 
 		if (!kc)
 			continue;
-		rc = complete(&r->cycle[i], kc->c, err);
+		rc = kc->applied ? 0 : complete(&r->cycle[i], kc->c, err);
+		kc->applied = true;
 		events(k, kc, &r->cycle[i].c);
 	}
 	return rc;
@@ -251,7 +252,7 @@ int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *v, struct ww_err
 	size_t joined = 0;
 	int rc;
 
-	if (!r->kernel)
+	if (!r->kernel || !r->kernel->of)
 		return 0;
 	for (size_t i = 0; i < r->cycles; i++)
 		joined += r->kernel->of[i] != 0;
