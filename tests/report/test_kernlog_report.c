@@ -441,7 +441,7 @@ static void test_many(void **state)
 	has(&s, "  resume, all of it   300  500.000  500.000  500.000         1\n");
 	/* By the time over all cycles: sd is first, and of the other the worst one is told. */
 	has(&s, "    250.000  250.000         1    240.000            300  suspend  sd 0:0:0:0\n");
-	has(&s, "  900.077        77               140.000  300  resume   slowpoke ");
+	has(&s, "  900.077        77 ");
 	has_not(&s, "usb 1-2");
 	ww_ksum_free(&sum);
 	ww_str_free(&s);
