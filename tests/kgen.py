@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: MIT
+"""Composes logs of kernels of any age in any framing, with invented devices and known truth.
+
+A Log is made of cycles (ok, a device that refuses, a task that does not freeze, a wake-up that
+stops the suspend, pm_test, a machine that boots instead of resuming); it holds lines with the
+time of the kernel's clock, which stands still in a sleep, and what is true of each cycle.
+frame() gives the bytes that a program which logs them leaves.
+"""
+import random
+import time
+
+VERSIONS = [(2, 6, 27), (2, 6, 32), (2, 6, 38), (3, 2), (3, 10), (3, 18), (4, 4), (4, 9), (4, 14),
+            (4, 19), (5, 4), (5, 10), (5, 15), (6, 1), (6, 6), (6, 12), (6, 17)]
+RESULTS = ["ok", "refused", "freeze", "woken", "pm_test", "s2idle", "reset"]
+MS = 1_000_000
+START_UTC = 1_683_356_889  # 2023-05-06 07:08:09
+
+DEVICES = [  # driver, bus where there is no driver, name, parent, callback, module
+    ("qx_net", "pci", "0000:03:00.0", "0000:00:1c.2", "pci_pm", ""),
+    ("qx_gpu", "pci", "0000:00:02.0", "pci0000:00", "pci_pm", ""),
+    ("", "platform", "Fixed quartz bus.0", "platform", "platform_pm", ""),
+    ("Quartz QZ81 Gigabit PHY", "mdio_bus", "30c0000.ethernet-1:00", "30c0000.ethernet-1",
+     "mdio_bus_phy", "libphy"),
+    ("usb", "usb", "2-1.4", "2-1", "usb_dev", "usbcore"),
+    ("", "leds", "quartz::kbd_light", "qx_kbd", "led", ""),
+]
+
+
+class Line:
+    def __init__(self, t, slept, text, level=6, pid=1, kernel=True):
+        self.t, self.slept, self.text = t, slept, text
+        self.level, self.pid, self.kernel = level, pid, kernel
+
+
+class Log:
+    def __init__(self, version, seed=1, debug=True, arch=None):
+        self.v, self.rand, self.debug = version, random.Random(seed), debug
+        self.arch = arch or ("arm64" if version >= (3, 18) and seed % 2 else "x86")
+        self.t, self.slept = self.rand.randrange(50, 5000) * 1000 * MS + 17_000, 0
+        self.lines, self.cycles = [], []
+        self.pid = self.rand.randrange(200, 9000)
+
+    # ---------------------------------------------------------------- pieces
+    def step(self, lo_ms, hi_ms):
+        """Time passes; whole microseconds, as printk shows them."""
+        self.t += int(self.rand.uniform(lo_ms, hi_ms) * 1000) * 1000
+
+    def say(self, text, level=6, pid=None):
+        self.step(0.004, 0.09)
+        self.lines.append(Line(self.t, self.slept, text, level, pid or self.pid))
+        return self.t
+
+    def other(self, text):
+        """A line of no kernel: user space, firmware."""
+        self.lines.append(Line(self.t, self.slept, text, kernel=False))
+
+    def info(self, text):
+        """What newer kernels only say where asked to."""
+        if self.v < (4, 14) or self.debug:
+            return self.say(text, 6 if self.v < (4, 14) else 7)
+        return None
+
+    def usecs(self, ns):
+        return ns >> 10 if self.v < (5, 12) else ns // 1000
+
+    def call(self, dev, verb, error=0, pid=None, length=None):
+        """A callback of a device. Gives its true length in ms."""
+        drv, bus, name, parent, func, module = dev
+        mod = " [%s]" % module if module else ""
+        pid = pid or self.pid
+        offset = "" if self.v >= (6, 9) else "+0x0/0x%x" % (len(func) * 24)
+        func = "%s_%s%s%s" % (func, verb, offset, mod)
+        if self.v < (4, 18):
+            call = "calling  %s+ @ %d%s" % (name, pid, ", parent: " + parent
+                                            if self.v >= (3, 2) else "")
+            back = "call %s+ returned %d after %%d usecs" % (name, error)
+        else:
+            head = "%s %s: %s" % (drv or bus, name, "PM: " if self.v >= (5, 10) else "")
+            call = "%scalling %s @ %d, parent: %s" % (head, func, pid, parent)
+            back = "%s%s returned %d after %%d usecs" % (head, func, error)
+        a = self.say(call, 7, pid)
+        if length:
+            self.t += int(length * 1000) * 1000
+        else:
+            self.step(0.5, 9)
+        # The time is taken within, some microseconds less than the stamps show.
+        b = self.say(back % self.usecs(self.t - a), 7, pid)
+        return (b - a) / MS
+
+    def devices(self, cyc, verb, phase, fail=None):
+        """Devices of a phase, one after the other; False: one of them refused."""
+        order = DEVICES if "suspend" in phase else DEVICES[::-1]
+        begin = self.t
+        for dev in order:
+            if phase not in ("suspend", "resume") and dev[1] != "pci":
+                continue
+            bad = fail == dev[2]
+            if self.debug:
+                ms = self.call(dev, verb, -16 if bad else 0)
+                cyc["devices"].append((dev[2], phase, ms, -16 if bad else 0))
+            else:
+                self.step(1, 8)
+            if bad:
+                self.refuse(dev, verb)
+                return False
+        # 3.4 has "late" and "early".
+        words = {"suspend": "", "suspend_late": "late ", "suspend_noirq": "noirq ",
+                 "resume_noirq": "noirq ", "resume_early": "early ", "resume": ""}
+        if self.v < (2, 6, 32) and self.v >= (2, 6, 27) and words[phase]:
+            return True
+        ns = self.t - begin
+        said = self.info("PM: %s%s of devices complete after %d.%03d msecs" %
+                         (words[phase], verb, ns // MS, ns // 1000 % 1000))
+        if said:
+            cyc["phases"][phase] = ns // 1000 / 1000
+        return True
+
+    def refuse(self, dev, verb):
+        drv, bus, name = dev[:3]
+        func = "%s_%s" % (dev[4], verb)
+        if self.v < (2, 6, 29):
+            self.say("pm_op(): %s+0x0/0x70 returns -16" % func, 3)
+            self.say("PM: Device %s failed to %s: error -16" % (name, verb), 3)
+        elif self.v < (5, 10):
+            self.say("%s(): %s+0x0/0x70 returns -16" %
+                     ("pm_op" if self.v < (3, 5) else "dpm_run_callback", func), 3)
+            self.say("PM: Device %s failed to %s: error -16" % (name, verb), 3)
+        else:
+            who = "%s %s: PM: " % (drv or bus, name)
+            offset = "" if self.v >= (6, 9) else "+0x0/0x70"
+            self.say("%sdpm_run_callback(): %s%s returns -16" % (who, func, offset), 3)
+            self.say("%sfailed to %s: error -16" % (who, verb), 3)
+
+    def late(self):
+        return self.v >= (3, 4)
+
+    # ---------------------------------------------------------------- a cycle
+    def begin(self, cyc, mode):
+        self.step(900, 30000)
+        word = {"mem": "deep", "s2idle": "s2idle"}[mode]
+        old = {"mem": "mem", "s2idle": "freeze"}[mode]
+        t = None
+        if self.v >= (4, 17):
+            t = self.say("PM: suspend entry (%s)" % word)
+        if self.v < (5, 3):
+            s = self.say("PM: Syncing filesystems ... done.")
+            self.step(1, 40)
+        else:
+            s = self.t
+            self.step(1, 40)
+            # Told in ms: cut.
+            self.say("Filesystems sync: %d.%03d seconds" %
+                     ((self.t - s) // (1000 * MS), (self.t - s) // MS % 1000))
+        cyc["start"] = t or s
+        if self.v < (4, 6):
+            self.info("PM: Preparing system for %s sleep" % old)
+        else:
+            self.info("PM: Preparing system for sleep (%s)" % (word if self.v >= (4, 17) else old))
+
+    def elapsed(self, ns):
+        if self.v < (3, 4):
+            return "%d.%02d" % (ns // (1000 * MS), ns // (10 * MS) % 100)
+        return "%d.%03d" % (ns // (1000 * MS), ns // MS % 1000)
+
+    def freeze(self, fail=None):
+        if fail == "task":
+            return self.freeze_failed()
+        if fail == "wake":
+            return self.freeze_aborted()
+        for what in ("user space processes", "remaining freezable tasks"):
+            if self.v < (6, 2):
+                a = self.t
+                # One line: its stamp is that of its begin.
+                self.say("Freezing %s ... " % what)
+                line = self.lines[-1]
+                self.step(1, 12)
+                line.text += "(elapsed %s seconds) done." % self.elapsed(self.t - a)
+            else:
+                a = self.say("Freezing %s" % what)
+                self.step(1, 12)
+                self.say("Freezing %s completed (elapsed %s seconds)" %
+                         (what, self.elapsed(self.t - a)))
+            if self.v >= (4, 14) and what[0] == "u":
+                self.say("OOM killer disabled.")
+        return True
+
+    def freeze_failed(self):
+        new = self.v >= (6, 2)
+        self.say("Freezing user space processes" + ("" if new else " ... "))
+        self.t += 20_003 * MS
+        if self.v < (3, 0):
+            tail = "(1 tasks refusing to freeze):"
+        else:
+            tail = "(1 tasks refusing to freeze, wq_busy=0):"
+        self.say("Freezing %s failed after %s seconds %s" %
+                 ("user space processes" if new else "of tasks", self.elapsed(20_003 * MS), tail), 3)
+        if self.v >= (5, 11):
+            self.say("task:%-15s state:D stack:%5d pid:%5d ppid:%6d flags:0x%08x" %
+                     ("quartz reader", 0, 2211, 1, 4))
+        elif self.v >= (4, 14):
+            self.say("%-15s D %4d %5d %6d 0x%08x" % ("quartz reader", 0, 2211, 1, 4))
+        else:
+            self.say("%-15s D %08x %5d %5d %6d 0x%08x" % ("quartz reader", 0xc0512a34, 0, 2211, 1, 4))
+        self.say(" schedule+0x48/0xd0")
+        return False
+
+    def freeze_aborted(self):
+        new = self.v >= (6, 2)
+        self.say("Freezing user space processes" + ("" if new else " ... "))
+        self.step(10, 20)
+        self.say("PM: Wakeup pending, aborting suspend")
+        if self.v >= (3, 10):
+            self.say("%sactive wakeup source: quartz timer" % ("PM: " if self.v >= (4, 14) else ""))
+        self.say("Freezing %s aborted after 0.011 seconds%s" %
+                 ("user space processes" if new else "of tasks",
+                  " (12 tasks refusing to freeze, wq_busy=0):" if new else ""))
+        return False
+
+    def console(self, mode):
+        old, new = {"mem": ("mem", "deep"), "s2idle": ("freeze", "s2idle")}[mode]
+        if self.v < (4, 6):
+            self.info("PM: Entering %s sleep" % old)
+        else:
+            self.info("PM: Suspending system (%s)" % (new if self.v >= (4, 17) else old))
+        self.say("%sSuspending console(s) (use no_console_suspend to debug)" %
+                 ("printk: " if self.v >= (5, 0) else ""))
+
+    def cpus_off(self):
+        self.say("Disabling non-boot CPUs ...")
+        for n in (1, 2, 3):
+            self.step(1, 6)
+            if self.arch == "x86":
+                self.say("%sCPU %d is now offline" % ("smpboot: " if self.v >= (3, 8) else "", n))
+            elif self.v < (4, 9):
+                self.say("CPU%d: shutdown" % n)
+                self.say("psci: CPU%d killed." % n)
+            else:
+                self.say("psci: CPU%d killed (polled %d ms)" % (n, 4 * (n & 1)))
+
+    def cpus_on(self):
+        self.say("Enabling non-boot CPUs ...")
+        for n in (1, 2, 3):
+            if self.arch == "x86":
+                self.say("smpboot: Booting Node 0 Processor %d APIC 0x%x" % (n, 2 * n))
+            else:
+                self.say("CPU%d: Booted secondary processor 0x%010x [0x410fd034]" % (n, n))
+            self.step(0.5, 4)
+            self.say("CPU%d is up" % n)
+
+    def resume(self, cyc, slept=True):
+        self.devices(cyc, "resume", "resume_noirq") if slept else None
+        if slept and self.late():
+            self.devices(cyc, "resume", "resume_early")
+        self.devices(cyc, "resume", "resume")
+        self.thaw(cyc)
+
+    def thaw(self, cyc):
+        self.info("PM: Finishing wakeup.")
+        if self.v >= (4, 14):
+            self.say("OOM killer enabled.")
+        if self.v >= (6, 16):
+            self.say("Restarting tasks: Starting")
+            self.step(0.5, 5)
+            end = self.say("Restarting tasks: Done")
+            cyc["end"] = (end, end)
+        else:
+            a = self.say("Restarting tasks ... done.")
+            self.step(0.5, 5)
+            cyc["end"] = (a, self.t)
+        if self.v >= (5, 18):
+            self.say("random: crng reseeded on system resumption")
+        if self.v >= (4, 17):
+            b = self.say("PM: suspend exit")
+        else:
+            b = self.say("quartz quartz0: no hotplug settings from platform")
+        if cyc["end"][0] != cyc["end"][1]:
+            cyc["end"] = (cyc["end"][0], b)
+
+    def cycle(self, result):
+        mode = "s2idle" if result == "s2idle" and self.v >= (4, 9) else "mem"
+        cyc = {"mode": mode, "result": {"refused": "failed", "freeze": "failed",
+                                        "woken": "aborted", "s2idle": "ok"}.get(result, result),
+               "phases": {}, "devices": [], "reason": {}}
+        self.cycles.append(cyc)
+        self.other("rtcwake: wakeup from \"mem\" using rtc0")
+        self.begin(cyc, mode)
+        if not self.freeze({"freeze": "task", "woken": "wake"}.get(result)):
+            cyc["reason"] = {"step": "freeze"}
+            if result == "freeze":
+                cyc["reason"]["task"] = "quartz reader"
+            elif self.v >= (3, 10):
+                cyc["reason"]["wakeup"] = "quartz timer"
+            self.thaw(cyc)
+            return self
+        self.console(mode)
+        fail = "2-1.4" if result == "refused" else None
+        if not self.devices(cyc, "suspend", "suspend", fail):
+            self.say("PM: Some devices failed to suspend%s" %
+                     (", or early wake event detected" if self.v >= (3, 4) else ""), 3)
+            cyc["reason"] = {"step": "suspend", "device": "2-1.4", "errno": -16}
+            self.resume(cyc, False)
+            return self
+        if self.late():
+            self.devices(cyc, "suspend", "suspend_late")
+        self.devices(cyc, "suspend", "suspend_noirq")
+        if result == "pm_test":
+            self.say("%ssuspend debug: Waiting for 5 second%s." %
+                     ("PM: " if self.v >= (4, 14) else "", "(s)" if self.v >= (3, 18) else "s"))
+            self.t += 5_000 * MS
+            self.resume(cyc)
+            return self
+        self.sleep(cyc, mode, result)
+        return self
+
+    def sleep(self, cyc, mode, result):
+        acpi = "ACPI: PM: " if self.v >= (5, 10) else "ACPI: "
+        if mode == "s2idle":
+            a = self.info("PM: suspend-to-idle") or self.t
+        else:
+            if self.arch == "x86":
+                self.say("%sPreparing to enter system sleep state S3" % acpi)
+            self.cpus_off()
+            a = self.t
+        ns = self.rand.randrange(2000, 20000) * MS
+        self.slept += ns
+        cyc["asleep"] = a
+        if result == "reset":
+            self.boot()
+            return
+        if self.v >= (3, 10):
+            text = "Suspended for" if self.v < (4, 13) else (
+                "PM: Timekeeping suspended for" if self.v < (5, 4) else "Timekeeping suspended for")
+            if self.v < (4, 13) or self.debug:
+                b = self.say("%s %d.%03d seconds" % (text, ns // (1000 * MS), ns // MS % 1000))
+                cyc["slept_ms"] = ns // MS
+        else:
+            b = None
+        if mode == "s2idle":
+            b = b or self.t
+            self.info("PM: Triggering wakeup from IRQ 9")
+            self.info("PM: resume from suspend-to-idle")
+        else:
+            if self.arch == "x86":
+                c = self.say("%sLow-level resume complete" % acpi)
+                b = b or c
+            c = self.say("Enabling non-boot CPUs ...") if False else self.t
+            self.cpus_on()
+            b = b or c
+            if self.arch == "x86":
+                self.say("%sWaking up from system sleep state S3" % acpi)
+        cyc["awake"] = b
+        self.resume(cyc)
+
+    def boot(self):
+        self.other("U-Boot 2023.01 (Jan 09 2023 - 16:07:33 +0000)")
+        self.other("Starting kernel ...")
+        self.t = 0
+        self.lines.append(Line(0, self.slept, "Linux version %s (quartz@bench) #1 SMP" %
+                               ".".join(str(x) for x in self.v), 5, 0))
+        for text in ("Command line: console=ttyS0", "Memory: 1015804K/1048576K available"):
+            self.step(1, 20)
+            self.say(text)
+
+
+# ------------------------------------------------------------------- framings
+def _k(line):
+    return "[%5d.%06d] " % (line.t // 1_000_000_000, line.t // 1000 % 1_000_000)
+
+
+def _utc(line):
+    return START_UTC * 1_000_000_000 + line.t + line.slept
+
+
+def _date(line, fmt):
+    return time.strftime(fmt, time.gmtime(_utc(line) // 1_000_000_000))
+
+
+def _us(line):
+    return "%06d" % (_utc(line) // 1000 % 1_000_000)
+
+
+def _ms(line):
+    return "%03d" % (_utc(line) // MS % 1000)
+
+
+def _body(line, kernel):
+    return kernel + line.text if line.kernel else line.text
+
+
+def _since(line, first):
+    return (_utc(line) - _utc(first)) / 1e9
+
+
+def raw(line, first, before):
+    return _body(line, _k(line))
+
+
+def level(line, first, before):
+    return _body(line, "<%d>%s" % (line.level, _k(line)))
+
+
+def igt(line, first, before):
+    return _body(line, "<%d> [%d.%06d] " % (line.level, line.t // 1_000_000_000,
+                                            line.t // 1000 % 1_000_000))
+
+
+def caller(line, first, before):
+    return _body(line, "%s[%6s] " % (_k(line).rstrip(), "T%d" % line.pid))
+
+
+def dmesg_x(line, first, before):
+    return _body(line, "kern  :%-6s: %s" % ({3: "err", 5: "notice", 6: "info", 7: "debug"}
+                                            [line.level], _k(line)))
+
+
+def lava(line, first, before):
+    return "%s.%s  %s" % (_date(line, "%Y-%m-%dT%H:%M:%S"), _us(line), level(line, first, before))
+
+
+def grabserial(line, first, before):
+    return "[%.6f %.6f] %s" % (_since(line, first), _since(line, before), _body(line, _k(line)))
+
+
+def tio(line, first, before):
+    return "[%s.%s] %s" % (_date(line, "%H:%M:%S"), _ms(line), _body(line, _k(line)))
+
+
+def tio_iso(line, first, before):
+    return "[%s.%s] %s" % (_date(line, "%Y-%m-%dT%H:%M:%S"), _ms(line), _body(line, _k(line)))
+
+
+def minicom(line, first, before):
+    return "[%s.%s]@0 %s" % (_date(line, "%Y%m%d_%H:%M:%S"), _us(line), _body(line, _k(line)))
+
+
+def syslog(line, first, before):
+    return "%s bench %s%s" % (_date(line, "%b %e %H:%M:%S"), "kernel: " if line.kernel else
+                              "rtcwake[77]: ", _body(line, _k(line)))
+
+
+def iso(line, first, before):
+    return "%s.%s+00:00 bench %s%s" % (_date(line, "%Y-%m-%dT%H:%M:%S"), _us(line),
+                                      "kernel: " if line.kernel else "rtcwake[77]: ",
+                                      _body(line, _k(line)))
+
+
+def logcat(line, first, before):
+    return "%s.%s %5d %5d I %s" % (_date(line, "%m-%d %H:%M:%S"), _ms(line), 0, 0,
+                                   "kernel  : " + _k(line) + line.text if line.kernel
+                                   else "rtcwake: " + line.text)
+
+
+def quoted(line, first, before):
+    return "> > " + raw(line, first, before)
+
+
+def indented(line, first, before):
+    return "\t    " + raw(line, first, before)
+
+
+def grep(line, first, before):
+    return "%d:%s" % (4711 + (line.t - first.t) % 7, raw(line, first, before))
+
+
+def glued(line, first, before):
+    return ("root@bench:~# " if line.t % 5000 == 0 else "") + raw(line, first, before)
+
+
+def colour(line, first, before):
+    return _body(line, "\x1b[32m%s\x1b[0m" % _k(line))
+
+
+def tty(line, first, before):
+    return raw(line, first, before) + "\r"
+
+
+def junk(line, first, before):
+    return _body(line, ("\xf8\xfe" if line.t % 3000 == 0 else "") + _k(line))
+
+
+def journal(line, first, before):
+    return "%s bench %s%s" % (_date(line, "%b %d %H:%M:%S"), "kernel: " if line.kernel else
+                              "rtcwake[77]: ", line.text)
+
+
+def journal_de(line, first, before):
+    return "%s. %s bench %s%s" % ("Mai", _date(line, "%d %H:%M:%S"), "kernel: " if line.kernel else
+                                 "rtcwake[77]: ", line.text)
+
+
+def dmesg_t(line, first, before):
+    return _body(line, "[%s] " % _date(line, "%a %b %e %H:%M:%S %Y"))
+
+
+def bare(line, first, before):
+    return line.text
+
+
+def reltime(line, first, before):
+    if line is first:
+        return _body(line, "[%s] " % _date(line, "%b%e %H:%M").replace("  ", " "))
+    return _body(line, "[%+11.6f] " % ((line.t - before.t) / 1e9))
+
+
+# What stamps a line: the kernel to the microsecond, a clock in whole seconds, none.
+FRAMINGS = {
+    "kernel": [raw, level, igt, caller, dmesg_x, lava, grabserial, tio, tio_iso, minicom, syslog,
+               iso, logcat, quoted, indented, grep, glued, colour, tty, junk],
+    "delta": [reltime],
+    "second": [journal, journal_de, dmesg_t],
+    "none": [bare],
+}
+
+
+def frame(log, how):
+    first = before = next(x for x in log.lines if x.kernel)
+    out = []
+    for line in log.lines:
+        if how in (reltime, dmesg_x, dmesg_t, igt) and not line.kernel:
+            continue  # dmesg knows the kernel's lines alone
+        out.append(how(line, first, before))
+        if line.kernel:
+            before = line
+    return ("\n".join(out) + "\n").encode("latin-1")
