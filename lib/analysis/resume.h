@@ -202,12 +202,13 @@ struct ww_cycle_in {
 	bool others_woken;			      /* the campaign has a wake command */
 	/* Edges of lines by their role: rail or power LED, wake line, sleep indicator. */
 	struct ww_edges off, woken, sleep;
-	const struct ww_window *console; /* may be NULL */
-	int64_t to_ns;			 /* end of what belongs to this cycle */
-	bool trace_ends;		 /* to_ns is the end of the trace */
-	bool live;			 /* the trace still grows */
-	bool unclosed;			 /* it grows, or its end is missing */
-	int64_t hint_mono_us;		 /* stamp of the first beat after the sleep, -1 unknown */
+	struct ww_interval silent, alive; /* campaign without a heartbeat: last and first sign */
+	const struct ww_window *console;  /* may be NULL */
+	int64_t to_ns;			  /* end of what belongs to this cycle */
+	bool trace_ends;		  /* to_ns is the end of the trace */
+	bool live;			  /* the trace still grows */
+	bool unclosed;			  /* it grows, or its end is missing */
+	int64_t hint_mono_us;		  /* stamp of the first beat after the sleep, -1 unknown */
 	unsigned owed;		  /* sleeps before the request whose beats had not come by then */
 	const struct ww_gap *gap; /* bytes that were lost */
 	size_t gaps;
@@ -244,15 +245,17 @@ struct ww_cycle_out {
 	bool queued;	   /* the first beat may have waited behind old ones */
 	bool text_no_hand; /* text but no hand-over message */
 	bool only_uart;
-	bool wake_line;	     /* the wake was seen on a line */
-	bool line_blinks;    /* which blinked while it slept */
-	bool lost;	     /* bytes are missing where it matters */
-	unsigned bound_only; /* bit per latency: its start was not observed */
-	int64_t pause_ns;    /* plain stream: pause within what can have been buffered, 0 none */
-	int64_t user_by_ns;  /* plain stream: user space ran this long after uart at the latest */
-	bool backlog;	     /* stamped: no beat written after the silence came */
-	unsigned paid;	     /* sleeps of earlier cycles whose beats came now */
-	int64_t paid_us[2];  /* the first of them: slept, and awake meanwhile */
+	bool wake_line;		   /* the wake was seen on a line */
+	bool line_blinks;	   /* which blinked while it slept */
+	bool lost;		   /* bytes are missing where it matters */
+	bool control;		   /* watched without a heartbeat */
+	struct ww_interval silent; /* then: the last sign of life before the sleep */
+	unsigned bound_only;	   /* bit per latency: its start was not observed */
+	int64_t pause_ns;   /* plain stream: pause within what can have been buffered, 0 none */
+	int64_t user_by_ns; /* plain stream: user space ran this long after uart at the latest */
+	bool backlog;	    /* stamped: no beat written after the silence came */
+	unsigned paid;	    /* sleeps of earlier cycles whose beats came now */
+	int64_t paid_us[2]; /* the first of them: slept, and awake meanwhile */
 	uint64_t lost_beats;
 	uint64_t said;	  /* bytes of text between the last beat and the first byte after */
 	int64_t slept_us; /* by the DUT's clocks, -1 unknown */
@@ -262,6 +265,8 @@ struct ww_cycle_out {
 /* regex: regex_t of <regex.h>, or NULL for the built-in list. */
 int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const struct ww_cycle_in *in,
 		   const void *regex, struct ww_cycle_out *out, struct ww_error *err);
+/* One of which nothing is known. */
+struct ww_cycle_out ww_cycle_blank(uint32_t n);
 /* Its latencies, from its events and its result. */
 void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out);
 void ww_cycle_out_free(struct ww_cycle_out *o);

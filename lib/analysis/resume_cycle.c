@@ -192,6 +192,9 @@ void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out)
 	struct ww_interval from = seen(e[WW_EV_OFF]) ? e[WW_EV_OFF] : e[WW_EV_LAST_BEAT];
 	struct ww_interval wake = back ? e[WW_EV_WAKE] : WW_INTERVAL_NONE;
 
+	if (out->control && !seen(from))
+		from = out->silent;
+
 	l[WW_LAT_SUSPEND_ENTRY] = ww_iv_since(e[WW_EV_LAST_BEAT], e[WW_EV_REQUEST]);
 	l[WW_LAT_ASLEEP] = ww_iv_since(wake, from);
 	l[WW_LAT_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], wake);
@@ -210,6 +213,10 @@ void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out)
 	l[WW_LAT_SILENCE] =
 		ww_iv_since(seen(e[WW_EV_FIRST_BEAT]) ? e[WW_EV_FIRST_BEAT] : e[WW_EV_UART],
 			    e[WW_EV_LAST_BEAT]);
+	if (out->control) {
+		l[WW_LAT_RESUME_TO_ALIVE] = ww_iv_since(e[WW_EV_ALIVE], wake);
+		l[WW_LAT_RESUME_TO_SETTLED] = ww_iv_since(e[WW_EV_SETTLED], wake);
+	}
 	if (!seen(e[WW_EV_WAKE]) && back)
 		l[WW_LAT_ASLEEP_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], from);
 	/* The last beat came before the request, and the freeze before the next one was due. */
@@ -226,7 +233,7 @@ void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out)
 	}
 }
 
-static struct ww_cycle_out blank(uint32_t n)
+struct ww_cycle_out ww_cycle_blank(uint32_t n)
 {
 	struct ww_cycle_out o = {.c = {.n = n, .reason = "", .energy_why = ""}, .slept_us = -1};
 
@@ -246,7 +253,7 @@ int ww_cycle_judge(const struct ww_scan *s, const struct ww_window *w, const str
 	size_t u0 = SIZE_MAX;
 	int rc;
 
-	*out = blank(in->n);
+	*out = ww_cycle_blank(in->n);
 	EV(out, REQUEST) = in->request;
 	out->c.warmup = in->warmup;
 	ww_silence_find(s, w, in, &si);

@@ -161,7 +161,7 @@ static int take_gaps(struct ww_trace *t, struct ww_resume_input *in, struct ww_e
 		int rc;
 
 		/* A silent line is what is measured here, not a loss. */
-		if (g->source != in->port->id || strcmp(g->reason, "silent") == 0)
+		if (!in->port || g->source != in->port->id || strcmp(g->reason, "silent") == 0)
 			continue;
 		rc = ww_grow(&in->gap, &in->gaps_cap, in->gaps, sizeof(*in->gap), err);
 		if (rc < 0)
@@ -188,16 +188,19 @@ int ww_resume_gather(struct ww_trace *t, const struct ww_resume_options *opt,
 		in->console = by_name(t, "console");
 	if (in->console && in->console->kind != WW_SERIAL)
 		in->console = NULL;
+	in->sign = ww_trace_meta(t, "campaign.alive");
+	if (in->sign && !*in->sign)
+		in->sign = NULL;
 	if (rc >= 0 && port)
 		rc = named(t, port, &in->port, err);
-	else if (rc >= 0)
+	else if (rc >= 0 && !in->sign)
 		rc = find_port(t, in->console, &in->port, err);
 	/* The only line there is carries the beat, whatever it is called. */
-	if (rc >= 0 && !in->port && !console)
+	if (rc >= 0 && !in->port && !console && !in->sign)
 		in->port = in->console;
 	if (in->port == in->console)
 		in->console = NULL;
-	if (rc >= 0 && !in->port)
+	if (rc >= 0 && !in->port && !in->sign)
 		rc = ww_fail(err, -ENOENT,
 			     "%s: no serial line was recorded, so there is no heartbeat to find "
 			     "cycles in (record one with: resumetime record -p PORT)",

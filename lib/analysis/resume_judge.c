@@ -98,6 +98,12 @@ static int not_over(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 
 static int refused(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 {
+	/* An adapter that was away is no refusal of the DUT. */
+	if (begins(in->exit_text, "failed")) {
+		say(out, "the request could not be made: ");
+		ww_str_add(&out->reason, in->exit_text);
+		return WW_RES_UNKNOWN;
+	}
 	if (command_failed(in))
 		say(out, in->exit_text);
 	else if (in->told_refused)

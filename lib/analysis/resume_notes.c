@@ -327,7 +327,11 @@ static int note_clocks(struct ww_trace *t, const struct ww_resume *r, struct ww_
 int ww_resume_notes(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
 		    struct ww_error *err)
 {
-	int rc = note_found(r, &r->notes, err);
+	int rc;
+
+	if (in->sign && !in->port)
+		return ww_control_notes(r, in->sign, err);
+	rc = note_found(r, &r->notes, err);
 
 	if (rc >= 0)
 		rc = note_plain(r, &r->notes, err);

@@ -303,6 +303,24 @@ static int one(const struct meter *m, struct ww_cycle *c, int64_t to, struct ww_
 	return rc;
 }
 
+/* What stands for the beats where there are none: the last sign of life, and the first. */
+static int without_beat(const struct meter *m, struct ww_cycle_out *o, int64_t to,
+			struct ww_error *err)
+{
+	struct ww_cycle c = o->c;
+	int rc;
+
+	c.event[WW_EV_LAST_BEAT] = o->silent;
+	c.event[WW_EV_UART] = c.event[WW_EV_STEADY] = c.event[WW_EV_ALIVE];
+	rc = one(m, &c, to, err);
+	o->c.energy_J = c.energy_J;
+	o->c.energy_why = c.energy_why;
+	o->c.asleep_watts = c.asleep_watts;
+	o->c.event[WW_EV_OFF] = c.event[WW_EV_OFF];
+	o->c.event[WW_EV_SETTLED] = c.event[WW_EV_SETTLED];
+	return rc;
+}
+
 static struct ww_resume_meter meter_of(const struct meter *m)
 {
 	return (struct ww_resume_meter){.source = m->source->id,
@@ -335,7 +353,8 @@ int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *er
 				to = r->cycle[k].c.event[WW_EV_REQUEST].lo_ns;
 				break;
 			}
-		rc = one(&m, &r->cycle[i].c, to, err);
+		rc = r->cycle[i].control ? without_beat(&m, &r->cycle[i], to, err)
+					 : one(&m, &r->cycle[i].c, to, err);
 		if (rc >= 0)
 			rc = ww_resume_watts(t, &r->meter, &r->cycle[i], err);
 	}

@@ -13,13 +13,16 @@ static bool counts_as_failure(const struct ww_cycle_out *o, int latency)
 	case WW_LAT_KERNEL:
 		return never && ww_iv_ok(o->c.event[WW_EV_HANDOFF]);
 	case WW_LAT_RESUME_TO_UART:
-		return never && ww_iv_ok(o->c.event[WW_EV_WAKE]) &&
+		return !o->control && never && ww_iv_ok(o->c.event[WW_EV_WAKE]) &&
 		       !ww_iv_ok(o->c.event[WW_EV_UART]);
+	case WW_LAT_RESUME_TO_ALIVE:
+	case WW_LAT_RESUME_TO_SETTLED:
+		return o->control && never && ww_iv_ok(o->c.event[WW_EV_WAKE]);
 	case WW_LAT_RESUME_TO_USER:
 	case WW_LAT_RESUME_TO_STEADY:
-		return never && ww_iv_ok(o->c.event[WW_EV_WAKE]);
+		return !o->control && never && ww_iv_ok(o->c.event[WW_EV_WAKE]);
 	case WW_LAT_SILENCE:
-		return never;
+		return !o->control && never;
 	default:
 		return false;
 	}
