@@ -120,7 +120,9 @@ static int joined(struct ww_kl_input *in, const struct ww_kline *l, struct ww_er
 		return 0;
 	in->held.n = n;
 	in->held.parts++;
-	in->held.in.line.bytes = 0; /* not as it was sent */
+	/* The line break stands for the blank that was sent. */
+	if (in->held.in.line.bytes > 0)
+		in->held.in.line.bytes += 1 + (uint32_t)l->text.n;
 	if (ev.partial)
 		return 1;
 	rc = ww_kl_flush(in, err);

@@ -56,3 +56,14 @@ uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n)
 	}
 	return rate;
 }
+
+uint32_t ww_pm_rate(double char_ns)
+{
+	double rate = char_ns > 0 ? 1e10 / char_ns : 0;
+
+	/* A character's time is in whole nanoseconds: the rate it was made of. */
+	for (size_t i = 0; i < WW_COUNTOF(rates); i++)
+		if (rate > .999 * rates[i] && rate < 1.001 * rates[i])
+			return rates[i];
+	return (uint32_t)(rate + .5);
+}

@@ -52,6 +52,8 @@ void ww_pm_sent_of(const struct ww_pm_sent_lines *l, int32_t pid, size_t a, size
 		   double *hi);
 /* Rate of the line by distances of lines, 0 unknown. */
 uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n);
+/* Rate of a line by the time of a character; 0 unknown. */
+uint32_t ww_pm_rate(double char_ns);
 /* Is this distance just the time of so many bytes? */
 bool ww_pm_sent_bound(double ns, double wire_ns);
 

@@ -6,8 +6,10 @@
 #include "analysis/pmpair.h"
 #include "base/str.h"
 
-#define LIKE_NS	 (2 * WW_NS_PER_MS)  /* two lengths of one phase differ by no more than this */
-#define CLOCK_NS (10 * WW_NS_PER_MS) /* more over a sleep: one clock went on in it */
+#define LIKE_NS	  (2 * WW_NS_PER_MS)  /* two lengths of one phase differ by no more than this */
+#define ORDER_NS  (20 * WW_NS_PER_MS) /* events of one suspend contradict each other by less */
+#define CALLBACKS 4
+#define CLOCK_NS  (10 * WW_NS_PER_MS) /* more over a sleep: one clock went on in it */
 
 struct merge {
 	struct ww_pm_work *text, *trace;
@@ -25,42 +27,65 @@ static const char *either(struct ww_pm_work *w, const char *mine, const char *ot
 	return mine && *mine ? mine : adopt(w, other);
 }
 
-static bool like(int64_t a, int64_t b)
+static bool like(struct ww_interval a, struct ww_interval b)
 {
-	int64_t d = a > b ? a - b : b - a, most = a > b ? a : b;
+	int64_t apart = 0;
 
-	return d <= LIKE_NS + most / 50;
+	if (a.lo_ns > b.hi_ns)
+		apart = a.lo_ns - b.hi_ns;
+	else if (b.lo_ns > a.hi_ns)
+		apart = b.lo_ns - a.hi_ns;
+	return apart <= LIKE_NS + ww_iv_mid(b) / 50;
 }
 
-/* Phases of both that have a length; those that are alike. */
-static void resemblance(const struct ww_pm_work *a, const struct ww_pm_work *b, size_t *both,
+/* Phases of devices that both have a length of; those that are alike. */
+static void resemblance(const struct ww_pm_work *text, const struct ww_pm_work *trace, size_t *both,
 			size_t *alike)
 {
 	*both = *alike = 0;
-	for (size_t i = 0; i < a->spans; i++) {
-		const struct ww_pm_span *x = &a->span[i], *y = ww_pm_span_like(a, x, b);
+	for (size_t i = 0; i < text->spans; i++) {
+		const struct ww_pm_span *x = &text->span[i], *y = ww_pm_span_like(text, x, trace);
 		struct ww_interval v = ww_iv_ok(x->printed) ? x->printed : x->length;
 
-		if (!y || !ww_iv_ok(v) || !ww_iv_ok(y->length))
+		if (!y || !ww_iv_ok(v) || !ww_iv_ok(y->length) || x->failed || y->failed ||
+		    x->phase < WW_PM_PREPARE || x->phase > WW_PM_COMPLETE)
 			continue;
 		++*both;
-		*alike += like(ww_iv_mid(v),
-			       ww_iv_mid(ww_iv_ok(y->printed) ? y->printed : y->length));
+		*alike += like(v, y->length);
 	}
+}
+
+/* Do the callbacks of both lie within one another at one offset? 1, 0, -1 not known. */
+static int nested(const struct ww_pm_work *text, const struct ww_pm_work *trace)
+{
+	struct ww_pm_offset way[2];
+	struct ww_pm_pairs pairs;
+	int rc = -1;
+
+	if (ww_pm_pairs_find(text, trace, &pairs) && pairs.n >= CALLBACKS) {
+		for (int i = 0; i < 2; i++)
+			ww_pm_offset_find(text, trace, &pairs, i, &way[i]);
+		rc = way[0].conflict_ns < ORDER_NS && way[1].conflict_ns < ORDER_NS;
+	}
+	ww_pm_pairs_free(&pairs);
+	return rc;
 }
 
 bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b)
 {
+	const struct ww_pm_work *text = a->ftrace ? b : a, *trace = a->ftrace ? a : b;
 	size_t both, alike;
+	int rc;
 
 	if (a->c.mode && b->c.mode &&
 	    (a->c.mode == WW_PM_MODE_DISK) != (b->c.mode == WW_PM_MODE_DISK))
 		return false;
-	resemblance(a->ftrace ? b : a, a->ftrace ? a : b, &both, &alike);
-	if (both >= 2)
-		return 2 * alike >= both;
+	rc = nested(text, trace);
+	if (rc >= 0)
+		return rc;
+	resemblance(text, trace, &both, &alike);
 	/* Nothing to compare: order decides, as where clocks differ. */
-	return true;
+	return both < 2 || 2 * alike >= both;
 }
 
 static int64_t moved(const struct merge *m, int64_t t, bool after)
@@ -80,7 +105,14 @@ static bool comes_after(int phase)
 	return phase > WW_PM_MACHINE;
 }
 
-/* What surrounds a sleep belongs to no side alone: the way to sleep begins it. */
+/* What surrounds a sleep has parts on both sides of it. */
+static bool woken(const struct ww_pm_cycle *c, int phase, int64_t t)
+{
+	if (phase != WW_PM_MACHINE)
+		return comes_after(phase);
+	return ww_iv_ok(c->sleep_end) && t >= c->sleep_end.lo_ns;
+}
+
 static void move_trace(struct merge *m)
 {
 	struct ww_pm_cycle *c = &m->trace->c;
@@ -94,8 +126,8 @@ static void move_trace(struct merge *m)
 	for (size_t i = 0; i < m->trace->spans; i++) {
 		struct ww_pm_span *s = &m->trace->span[i];
 
-		s->start_ns = moved(m, s->start_ns, comes_after(s->phase));
-		s->end_ns = moved(m, s->end_ns, s->phase >= WW_PM_MACHINE);
+		s->start_ns = moved(m, s->start_ns, woken(c, s->phase, s->start_ns));
+		s->end_ns = moved(m, s->end_ns, woken(c, s->phase, s->end_ns));
 	}
 	for (size_t i = 0; i < m->trace->others; i++) {
 		struct ww_pm_other *o = &m->trace->other[i];

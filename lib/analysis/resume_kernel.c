@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The console of a recording: its kernel's cycles, on the bench's axis, joined to the beats'. */
 #include "analysis/resume_kernel.h"
+#include "analysis/pmconsole.h"
 #include "analysis/pmtrace.h"
-
-#include <math.h>
 
 #define APART_NS (5 * WW_NS_PER_S) /* an entry line so long before a cycle is another's */
 
@@ -110,7 +109,7 @@ static int read_once(struct ww_trace *t, const struct ww_source_info *console, i
 	if (rc < 0)
 		return rc;
 	tap.text.name = tap.inner->name;
-	opt.baud = char_ns > 0 ? (uint32_t)lround(1e10 / (double)char_ns) : 0;
+	opt.baud = ww_pm_rate((double)char_ns);
 	rc = ww_kclock_init(&k->clock, char_ns, err);
 	k->have_clock = rc >= 0;
 	if (rc >= 0)
