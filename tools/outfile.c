@@ -105,6 +105,19 @@ int tool_out_close(struct tool_out *o, bool good)
 	return rc;
 }
 
+int tool_out_failed(const char *path, int rc, const struct ww_error *err)
+{
+	static const char output[] = "output: ";
+
+	if (!err)
+		tool_say("%s: cannot be written: %s", path, strerror(-rc));
+	else if (strncmp(err->text, output, sizeof(output) - 1) == 0)
+		tool_say("%s: %s", path, err->text + sizeof(output) - 1);
+	else
+		return tool_fail(err);
+	return TOOL_FAILED;
+}
+
 static int to_file(const char *path, const char *text)
 {
 	struct tool_out o;
@@ -124,8 +137,7 @@ int tool_write_file(const char *path, char *text)
 	ww_free(text);
 	if (rc == 0)
 		return TOOL_OK;
-	tool_say("%s: cannot be written: %s", path, strerror(-rc));
-	return TOOL_FAILED;
+	return tool_out_failed(path, rc, NULL);
 }
 
 bool tool_same_file(const char *a, const char *b)

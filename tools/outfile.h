@@ -23,6 +23,11 @@ struct tool_out {
 };
 int tool_out_open(struct tool_out *o, const char *path);
 int tool_out_close(struct tool_out *o, bool good);
+/*
+ * Says what went wrong: the library's sentence where there is one, in which "output" is this
+ * file. @return TOOL_FAILED
+ */
+int tool_out_failed(const char *path, int rc, const struct ww_error *err);
 
 /* Both names are there and mean one file: a picture must not take a trace's place. */
 bool tool_same_file(const char *a, const char *b);

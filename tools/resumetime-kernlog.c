@@ -236,17 +236,6 @@ static void close_all(struct input *in)
 	*in = (struct input){0};
 }
 
-/* A library's sentence on where it wrote knows no name of it. */
-static int failed_at(const char *path, const struct ww_error *err)
-{
-	static const char output[] = "output: ";
-
-	if (!path || strncmp(err->text, output, sizeof(output) - 1) != 0)
-		return tool_fail(err);
-	tool_say("%s: %s", path, err->text + sizeof(output) - 1);
-	return TOOL_FAILED;
-}
-
 static int write_report(struct ww_kernlog *k, const char *path, int form, const struct choice *w)
 {
 	struct ww_error err = {0};
@@ -259,16 +248,13 @@ static int write_report(struct ww_kernlog *k, const char *path, int form, const 
 		return n < 0 ? tool_fail(&err) : TOOL_OK;
 	}
 	rc = tool_out_open(&out, path);
-	if (rc >= 0) {
-		n = ww_kernlog_report(k, form, &w->page, out.fd, &err);
-		rc = tool_out_close(&out, n >= 0);
-		if (n < 0)
-			return failed_at(path, &err);
-	}
-	if (rc >= 0)
-		return TOOL_OK;
-	tool_say("%s: cannot be written: %s", path, strerror(-rc));
-	return TOOL_FAILED;
+	if (rc < 0)
+		return tool_out_failed(path, rc, NULL);
+	n = ww_kernlog_report(k, form, &w->page, out.fd, &err);
+	rc = tool_out_close(&out, n >= 0);
+	if (n < 0)
+		return tool_out_failed(path, (int)n, &err);
+	return rc < 0 ? tool_out_failed(path, rc, NULL) : TOOL_OK;
 }
 
 /* Reads all and writes one report. @param path  NULL: to standard output */
