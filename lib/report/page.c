@@ -71,6 +71,18 @@ static void put_data(struct ww_str *s, struct ww_page *p)
 	ww_str_free(&data);
 }
 
+/* What turns the direction of the text around it could make a name look like another one. */
+static void no_turning(struct ww_str *s)
+{
+	for (size_t i = 0; i + 2 < s->n; i++) {
+		unsigned char *c = (unsigned char *)s->p + i;
+
+		if (c[0] == 0xe2 && ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
+				     (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9)))
+			memcpy(c, "\xef\xbf\xbd", 3);
+	}
+}
+
 static int put_all(int fd, const char *text, size_t n, struct ww_error *err)
 {
 	while (n) {
@@ -95,6 +107,7 @@ int ww_page_write(struct ww_page *p, int fd, struct ww_error *err)
 	put_head(&s, p);
 	ww_page_html(&s, p);
 	put_data(&s, p);
+	no_turning(&s);
 	ww_str_addf(&s, "<script>%s</script>\n</body>\n</html>\n", ww_page_js);
 	rc = s.bad || p->names.bad ? ww_fail_nomem(err) : put_all(fd, s.p, s.n, err);
 	ww_str_free(&s);

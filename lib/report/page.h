@@ -77,9 +77,10 @@ struct ww_page_axis {
 double ww_page_u(const struct ww_page_axis *a, int64_t t);
 int64_t ww_page_t(const struct ww_page_axis *a, double u);
 
-/* What was read in a stretch: bytes counted, or least and greatest watts. */
+/* What was read in an equal part of the axis: bytes counted, or least and greatest watts. */
+#define WW_PAGE_BINS 480
 struct ww_page_point {
-	int64_t t0, t1;
+	unsigned bin;
 	double lo, hi;
 };
 struct ww_page_series {

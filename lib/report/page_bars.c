@@ -20,7 +20,8 @@ enum {
 	WATTS = 64,
 	GAP = 6
 };
-#define LABEL_LEAST 0.05 /* of the width: narrower bars have no name in them */
+#define NAME_WIDE   0.017 /* of a character on a narrow screen, of the width */
+#define LABEL_LEAST 0.05  /* of the width: narrower bars have no name in them */
 
 struct canvas {
 	struct ww_str *s;
@@ -156,32 +157,54 @@ static void ticks(struct canvas *k, int bottom)
 	if (a->folded) {
 		ww_str_add(k->s, "<g class=\"fold\"><title>asleep: folded</title><rect");
 		num(k->s, "x", 100 * at(k, a->f0), "%");
-		num(k->s, "width", 100 * (at(k, a->f1) - at(k, a->f0)), "%");
+		num(k->s, "width", 100 * WW_PAGE_FOLD, "%");
 		ww_str_addf(k->s, " y=\"%d\" height=\"%d\"/></g>\n", TICKS, bottom - TICKS);
 	}
 }
 
 /* ---- rows ---- */
 
+struct label {
+	double u;
+	const char *name;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct label *x = a, *y = b;
+
+	return (x->u > y->u) - (x->u < y->u);
+}
+
+/* A line for each; its name where one of the rows has room. */
 static void events(struct canvas *k, int bottom)
 {
 	double taken[3] = {-1, -1, -1};
+	struct label l[WW_EV_COUNT];
+	size_t n = 0;
 
 	for (int e = 0; k->c->out && e < WW_EV_COUNT; e++) {
 		struct ww_interval t = k->c->out->c.event[e];
 		int64_t m = t.lo_ns == WW_TIME_MIN ? t.hi_ns : t.lo_ns;
-		const char *name = ww_event_name(e);
-		size_t row = 0;
-		double u;
 
-		if (!ww_iv_ok(t) || m == WW_TIME_MAX || m > k->c->axis.hi)
-			continue;
-		u = at(k, m);
-		while (row < 2 && u - taken[row] < .14)
+		if (ww_iv_ok(t) && m != WW_TIME_MAX && m <= k->c->axis.hi)
+			l[n++] = (struct label){at(k, m), ww_event_name(e)};
+	}
+	qsort(l, n, sizeof(*l), by_place);
+	for (size_t i = 0; i < n; i++) {
+		double wide = NAME_WIDE * (double)(strlen(l[i].name) + 1);
+		bool left = l[i].u + wide > 1;
+		double from = left ? l[i].u - wide : l[i].u;
+		size_t row = 0;
+
+		while (row < 3 && from < taken[row])
 			row++;
-		taken[row] = u;
-		line(k, "event", u, TICKS + (int)row * EVENT + 3, bottom);
-		text_at(k, u, TICKS + (int)row * EVENT + 12, "evt", u > .85 ? "end" : "", name);
+		line(k, "event", l[i].u, TICKS + (int)(row < 3 ? row : 2) * EVENT + 3, bottom);
+		if (row == 3)
+			continue;
+		taken[row] = from + wide;
+		text_at(k, l[i].u, TICKS + (int)row * EVENT + 12, "evt", left ? "end" : "",
+			l[i].name);
 	}
 }
 
@@ -190,21 +213,19 @@ static void serial(struct canvas *k, const struct ww_page_series *s)
 	double most = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		most = fmax(most, s->point[i].hi / (double)(s->point[i].t1 - s->point[i].t0 + 1));
+		most = fmax(most, s->point[i].hi);
 	caption(k, "bytes: ", s->name);
+	/* Each bin is a column of a path: places of it are no per cent, so it is stretched. */
+	ww_str_addf(k->s,
+		    "<svg y=\"%d\" height=\"%d\" viewBox=\"0 0 %d 100\" "
+		    "preserveAspectRatio=\"none\"><path class=\"byte\" d=\"",
+		    k->y, SERIAL, WW_PAGE_BINS);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct ww_page_point *q = &s->point[i];
-		double h = q->hi / (double)(q->t1 - q->t0 + 1) / most * SERIAL;
-		double u = at(k, q->t0);
+		int h = (int)fmax(8, 100 * s->point[i].hi / most);
 
-		h = fmax(h, 2);
-		ww_str_add(k->s, "<rect class=\"byte\"");
-		num(k->s, "x", 100 * u, "%");
-		num(k->s, "width", fmax(100 * (at(k, q->t1) - u), .1), "%");
-		num(k->s, "y", k->y + SERIAL - h, "");
-		num(k->s, "height", h, "");
-		ww_str_add(k->s, "/>\n");
+		ww_str_addf(k->s, "M%u 100v-%dh1v%dz", s->point[i].bin, h, h);
 	}
+	ww_str_add(k->s, "\"/></svg>\n");
 	for (size_t i = 0; k->c->out && i < k->c->out->c.stalls; i++) {
 		const struct ww_stall *q = &k->c->out->c.stall[i];
 		int64_t a = ww_iv_mid(q->t);
@@ -310,7 +331,7 @@ static void watts(struct canvas *k, const struct ww_page_series *s)
 
 		for (size_t m = 0; m < (q->lo < q->hi ? 2U : 1U); m++) {
 			ww_str_add(k->s, i || m ? " " : "");
-			ww_str_fixed(k->s, 1000 * at(k, q->t0), 1);
+			ww_str_fixed(k->s, 1000 * (q->bin + .5) / WW_PAGE_BINS, 1);
 			ww_str_add(k->s, ",");
 			ww_str_fixed(k->s, 98 - 96 * (v[m] - lo) / (hi - lo), 1);
 		}

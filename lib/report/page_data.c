@@ -166,12 +166,46 @@ static void others(struct ww_json *j, struct ww_page *p, size_t at, const struct
 		ww_json_int(j, "lo", (int64_t)c->left_out);
 }
 
-/* Three digits are more than a picture shows. */
-static void watts(struct ww_json *j, double v)
+/* A power of ten of which the greatest value has some thousand. */
+static double step_of(const struct ww_page_series *s)
 {
-	int d = fabs(v) < 1 ? 4 : fabs(v) < 100 ? 3 : 2;
+	double most = 0, step = 1e-9;
 
-	ww_json_fixed(j, NULL, v, d);
+	for (size_t i = 0; i < s->n; i++)
+		most = fmax(most, fmax(fabs(s->point[i].lo), fabs(s->point[i].hi)));
+	while (step * 1e4 < most)
+		step *= 10;
+	return step;
+}
+
+static int64_t steps(double v, double step)
+{
+	return llround(step < 1 ? v * round(1 / step) : v / step);
+}
+
+/*
+ * Runs of bins with something in them: [first bin, value, value ...]; of watts least and
+ * width in turns, in whole steps.
+ */
+static void runs(struct ww_json *j, const struct ww_page_series *s, double step)
+{
+	for (size_t k = 0; k < s->n; k++) {
+		const struct ww_page_point *q = &s->point[k];
+
+		if (k == 0 || q->bin != q[-1].bin + 1) {
+			if (k)
+				ww_json_close(j, ']');
+			ww_json_open(j, NULL, '[');
+			ww_json_int(j, NULL, q->bin);
+		}
+		if (*s->unit) {
+			ww_json_int(j, NULL, steps(q->lo, step));
+			ww_json_int(j, NULL, steps(q->hi, step) - steps(q->lo, step));
+		} else {
+			ww_json_int(j, NULL, (int64_t)q->lo);
+		}
+	}
+	ww_json_close(j, ']');
 }
 
 static void series(struct ww_json *j, const struct ww_page_cycle *c)
@@ -179,25 +213,17 @@ static void series(struct ww_json *j, const struct ww_page_cycle *c)
 	ww_json_open(j, "se", '[');
 	for (size_t i = 0; i < c->serieses; i++) {
 		const struct ww_page_series *s = &c->series[i];
+		double step = step_of(s);
 
 		if (s->n == 0)
 			continue;
 		ww_json_open(j, NULL, '{');
 		ww_json_text(j, "name", s->name);
 		ww_json_text(j, "unit", s->unit);
+		if (*s->unit)
+			ww_json_num(j, "d", step < 1 ? round(1 / step) : 1 / step);
 		ww_json_open(j, "p", '[');
-		for (size_t k = 0; k < s->n; k++) {
-			const struct ww_page_point *q = &s->point[k];
-
-			ww_json_int(j, NULL, us(&c->axis, q->t0));
-			if (*s->unit) {
-				watts(j, q->lo);
-				watts(j, q->hi);
-			} else {
-				ww_json_int(j, NULL, us(&c->axis, q->t1));
-				ww_json_int(j, NULL, (int64_t)q->lo);
-			}
-		}
+		runs(j, s, step);
 		ww_json_close(j, ']');
 		ww_json_close(j, '}');
 	}
@@ -272,6 +298,7 @@ void ww_page_data(struct ww_str *s, struct ww_page *p)
 	ww_json_open(&j, NULL, '{');
 	ww_json_text(&j, "schema", "wakewatt/page/1");
 	ww_json_int(&j, "main", p->main);
+	ww_json_int(&j, "bins", WW_PAGE_BINS);
 	figures(&j, p);
 	ww_json_open(&j, "phases", '[');
 	for (int i = 0; i < WW_PM_PHASES; i++)

@@ -69,7 +69,7 @@ static void middle(struct ww_str *s, const struct scale *k, const struct ww_late
 
 	if (!isfinite(m->median))
 		return;
-	if (!isnan(m->median_ci[0])) {
+	if (isfinite(m->median_ci[0]) || isfinite(m->median_ci[1])) {
 		ww_str_add(s, "<rect class=\"ci\"");
 		num(s, "x", 0, "%");
 		num(s, "width", RIGHT, "%");
@@ -127,21 +127,23 @@ static void dot(struct ww_str *s, const struct ww_page *p, const struct scale *k
 
 static void histogram(struct ww_str *s, const struct ww_page *p, const struct scale *k)
 {
-	size_t n[BINS] = {0}, most = 1;
+	size_t n[BINS] = {0}, most = 1, bins;
+
+	bins = (size_t)fmin(fmax(ceil(2.2 * cbrt((double)p->cycles)), 6), BINS);
 
 	for (size_t i = 0; i < p->cycles; i++) {
 		double ms = ww_page_ms(p->cycle[i].value[p->main]);
-		double part = (ms - k->lo) / (k->hi - k->lo) * BINS;
+		double part = (ms - k->lo) / (k->hi - k->lo) * (double)bins;
 		size_t b;
 
 		if (isnan(ms) || p->cycle[i].bad || part < 0)
 			continue;
-		b = part >= BINS ? BINS - 1 : (size_t)part;
+		b = part >= (double)bins ? bins - 1 : (size_t)part;
 		n[b]++;
 		most = n[b] > most ? n[b] : most;
 	}
-	for (size_t b = 0; b < BINS; b++) {
-		double h = (BOTTOM - TOP - 8.0) / BINS;
+	for (size_t b = 0; b < bins; b++) {
+		double h = (BOTTOM - TOP - 8.0) / (double)bins;
 
 		if (!n[b])
 			continue;
@@ -178,7 +180,7 @@ static bool limits(const struct ww_page *p, struct scale *k)
 void ww_page_dots(struct ww_str *s, const struct ww_page *p)
 {
 	struct scale k;
-	size_t step = p->cycles > 10 ? (p->cycles + 5) / 6 : 1;
+	size_t step = 1;
 
 	if (p->main < 0 || !limits(p, &k)) {
 		ww_str_add(s, "<p>No cycle has a time that could be drawn.</p>\n");
@@ -188,16 +190,21 @@ void ww_page_dots(struct ww_str *s, const struct ww_page *p)
 		    "<svg id=\"dots\" width=\"100%%\" height=\"%d\" role=\"img\" "
 		    "aria-label=\"%s of each cycle, ms\">\n",
 		    HEIGHT, p->figure[p->main].words);
-	ww_str_addf(s,
-		    "<rect class=\"band\" width=\"%d%%\" height=\"%d\"/>"
-		    "<text class=\"tick\" x=\"-6\" y=\"17\" text-anchor=\"end\">failed</text>\n",
-		    (int)RIGHT, TOP);
+	if (p->bad)
+		ww_str_addf(s,
+			    "<rect class=\"band\" width=\"%d%%\" height=\"%d\"/><text "
+			    "class=\"tick\" x=\"-6\" y=\"17\" text-anchor=\"end\">failed</text>\n",
+			    (int)RIGHT, TOP);
 	ticks(s, &k);
 	middle(s, &k, &p->figure[p->main].sum);
 	for (size_t i = 0; i < p->cycles; i++)
 		dot(s, p, &k, i);
 	histogram(s, p, &k);
-	for (size_t i = 0; i < p->cycles; i += step) {
+	for (size_t n = 0; p->cycles / step > 8; n++) /* 1, 2, 5, 10 ... */
+		step = n % 3 == 1 ? step / 2 * 5 : 2 * step;
+	for (size_t i = 0; i < p->cycles; i++) {
+		if (p->cycle[i].n % step)
+			continue;
 		ww_str_addf(s, "<text class=\"tick\" text-anchor=\"middle\" y=\"%d\"", BOTTOM + 18);
 		num(s, "x", x_of(p, i), "%");
 		ww_str_addf(s, ">%u</text>", (unsigned)p->cycle[i].n);

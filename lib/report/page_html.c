@@ -42,6 +42,15 @@ static void put_range(struct ww_str *s, const double v[2], int d)
 	put_or(s, v[1], d, "\xe2\x88\x9e");
 }
 
+/* Too few cycles for 95 %: what they give, and how sure that is. */
+static void put_few(struct ww_str *s, const struct ww_latency_summary *m, int d)
+{
+	put_range(s, m->actual_ci, d);
+	ww_str_add(s, " (");
+	ww_str_fixed(s, floor(m->actual_coverage * 100 + .5), 0);
+	ww_str_add(s, " %)");
+}
+
 static void put_resolution(struct ww_str *s, double r)
 {
 	int d = ww_decimals_for(r, 3);
@@ -80,6 +89,10 @@ static void main_card(struct ww_str *s, const struct ww_page *p)
 		if (m->n + m->failures >= 2 && isfinite(m->median_ci[0])) {
 			ww_str_add(&under, ", 95 %: ");
 			put_range(&under, m->median_ci, d);
+		}
+		if (m->n + m->failures >= 2 && isinf(m->median_ci[0]) && isinf(m->median_ci[1])) {
+			ww_str_add(&under, ", ");
+			put_few(&under, m, d);
 		}
 		ww_str_add(&under, "; resolution ");
 		put_resolution(&under, m->resolution);
@@ -177,6 +190,8 @@ static void figure_row(struct ww_str *s, const struct ww_page_figure *g)
 	ww_str_add(s, "</b></td><td>");
 	if (bounds || m->n + m->failures < 2)
 		ww_str_add(s, "\xe2\x80\x93");
+	else if (isinf(m->median_ci[0]) && isinf(m->median_ci[1]))
+		put_few(s, m, d);
 	else
 		put_range(s, m->median_ci, d);
 	ww_str_add(s, "</td><td>");
@@ -235,15 +250,15 @@ static void static_lines(struct ww_str *s, const struct ww_page *p)
 		bool typical = k == 0 && p->has_typical;
 		struct ww_str value = {0};
 
-		ww_str_addf(s, "<figure><figcaption>%s cycle: <b>%u</b>, ",
-			    typical ? "A typical" : "One of the worst", (unsigned)c->n);
+		ww_str_addf(s, "<figure><figcaption>%s cycle <b>%u</b>: ",
+			    typical ? "A typical one," : "Worth a look,", (unsigned)c->n);
 		ww_str_markup(s, c->result);
 		if (p->main >= 0)
 			ww_page_value(&value, c, p->main);
 		if (value.n)
 			ww_str_addf(s, ", %s %s ms", p->figure[p->main].words, value.p);
 		if (*c->reason) {
-			ww_str_add(s, ": ");
+			ww_str_add(s, "; ");
 			ww_str_markup(s, c->reason);
 		}
 		s->bad = s->bad || value.bad;
@@ -294,33 +309,62 @@ static void fact(struct ww_str *s, const char *key, const char *value)
 	ww_str_add(s, "</dd></div>\n");
 }
 
-static void facts(struct ww_str *s, const struct ww_page *p)
+/* What a reader asks first; the rest is there on demand. */
+static bool is_first(const char *key)
+{
+	static const char *const first[] = {"kernel",	 "board",	"firmware", "host",
+					    "mem_sleep", "clocksource", "pm_test"};
+
+	for (size_t i = 0; i < WW_COUNTOF(first); i++)
+		if (strcmp(key, first[i]) == 0)
+			return true;
+	return false;
+}
+
+static void dut_facts(struct ww_str *s, const struct ww_resume *r, bool first)
+{
+	for (size_t i = 0; i < r->dut_n; i++)
+		if (is_first(r->dut[2 * i]) == first)
+			fact(s, r->dut[2 * i], r->dut[2 * i + 1]);
+}
+
+static void recording_facts(struct ww_str *s, const struct ww_resume *r)
 {
 	struct ww_str start = {0}, port = {0};
+	const char *mode = ww_beat_mode_name(r);
 
-	ww_str_add(s, "<dl class=\"facts\">\n");
-	if (p->r && p->r->have_start) {
-		ww_str_time(&start, p->r->start_real_ns, (int32_t)p->r->utc_offset_s);
+	if (r->have_start) {
+		ww_str_time(&start, r->start_real_ns, (int32_t)r->utc_offset_s);
 		fact(s, "recorded", start.p);
 	}
-	if (p->r && p->r->scan.beats) {
-		const char *mode = ww_beat_mode_name(p->r);
-
-		ww_str_addf(&port, "%s, %s beats%s%s", p->r->port,
-			    p->r->scan.stamped ? "stamped" : "plain", mode ? ", mode " : "",
+	if (r->scan.beats) {
+		ww_str_addf(&port, "%s, %s beats%s%s", r->port,
+			    r->scan.stamped ? "stamped" : "plain", mode ? ", mode " : "",
 			    mode ? mode : "");
 		fact(s, "heartbeat", port.p);
 	}
-	for (size_t i = 0; p->r && i < p->r->dut_n; i++)
-		fact(s, p->r->dut[2 * i], p->r->dut[2 * i + 1]);
-	if (!p->r && p->cycles && p->cycle[0].pm)
+	dut_facts(s, r, true);
+	s->bad = s->bad || start.bad || port.bad;
+	ww_str_free(&start);
+	ww_str_free(&port);
+}
+
+static void facts(struct ww_str *s, const struct ww_page *p)
+{
+	ww_str_add(s, "<dl class=\"facts\">\n");
+	if (p->r)
+		recording_facts(s, p->r);
+	else if (p->cycles && p->cycle[0].pm)
 		fact(s, "kernel", p->cycle[0].pm->kernel);
 	for (size_t i = 0; i < p->inputs.n; i++)
 		fact(s, "read from", p->inputs.note[i]);
 	ww_str_add(s, "</dl>\n");
-	s->bad = s->bad || start.bad || port.bad;
-	ww_str_free(&start);
-	ww_str_free(&port);
+	if (!p->r || p->r->dut_n == 0)
+		return;
+	ww_str_add(s, "<details><summary>what the machine said of itself</summary><dl "
+		      "class=\"facts\">\n");
+	dut_facts(s, p->r, false);
+	ww_str_add(s, "</dl></details>\n");
 }
 
 /* In one line, for the title: "20 cycles, 2 failures". */

@@ -51,6 +51,7 @@ Object.assign(TimeLine.prototype, {
 			if (!chart.contains(e.target)) this.hide();
 		});
 		chart.addEventListener('wheel', (e) => {
+			this.hide();
 			const w = this.v[1] - this.v[0], dx = e.shiftKey ? e.deltaY : e.deltaX;
 			if (Math.abs(dx) > Math.abs(e.deltaY) || e.shiftKey) {
 				e.preventDefault();
@@ -127,7 +128,7 @@ Object.assign(TimeLine.prototype, {
 			this.cell(this.name(driver), null, 'l name'), this.cell(this.data.phases[phase], null, 'l'),
 			this.msCell(lo, hi));
 		if (this.fixes) row.append(this.msCell(clo === null ? lo : clo, chi === null ? hi : chi));
-		row.append(t0 === null ? this.cell('–') : this.cell((t0 / 1000).toFixed(1), t0),
+		row.append(t0 === null ? this.cell('–') : this.cell(minus((t0 / 1000).toFixed(1)), t0),
 			flags & 2 ? this.cell((own / 1e6).toFixed(2), own / 1e6) : this.cell('–'),
 			this.cell(flags & 1 ? 'async' : '', null, 'l'), error ? this.cell(minus(String(error)), error, 'badtext')
 				: this.cell('–'));

@@ -4,23 +4,18 @@
 
 #include <math.h>
 
-#define BINS 480
-
 struct bins {
 	const struct ww_page_axis *axis;
-	struct ww_page_point bin[BINS];
-	double sum_t[BINS], n[BINS];
+	struct ww_page_point bin[WW_PAGE_BINS];
+	double n[WW_PAGE_BINS];
 };
 
 static void clear(struct bins *b, const struct ww_page_axis *a)
 {
 	*b = (struct bins){.axis = a};
-	for (size_t i = 0; i < BINS; i++) {
-		double u = (double)i / BINS, v = (double)(i + 1) / BINS;
-
-		b->bin[i] = (struct ww_page_point){ww_page_t(a, u), ww_page_t(a, v), INFINITY,
-						   -INFINITY};
-	}
+	for (size_t i = 0; i < WW_PAGE_BINS; i++)
+		b->bin[i] =
+			(struct ww_page_point){.bin = (unsigned)i, .lo = INFINITY, .hi = -INFINITY};
 }
 
 static void add(struct bins *b, int64_t t, double v)
@@ -30,33 +25,30 @@ static void add(struct bins *b, int64_t t, double v)
 
 	if (!(u >= 0 && u < 1) || isnan(v))
 		return;
-	i = (size_t)(u * BINS);
-	i = i < BINS ? i : BINS - 1;
+	i = (size_t)(u * WW_PAGE_BINS);
+	i = i < WW_PAGE_BINS ? i : WW_PAGE_BINS - 1;
 	b->bin[i].lo = fmin(b->bin[i].lo, v);
 	b->bin[i].hi = fmax(b->bin[i].hi, v);
-	b->sum_t[i] += (double)(t - b->axis->zero);
 	b->n[i]++;
 }
 
-/* Bins that hold anything. Bytes: how many; watts: a point where the readings lie. */
+/* Bins that hold anything. Bytes: how many. */
 static int keep(const struct bins *b, bool bytes, struct ww_page_series *out, struct ww_error *err)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < BINS; i++)
+	for (size_t i = 0; i < WW_PAGE_BINS; i++)
 		n += b->n[i] > 0;
 	out->point = calloc(n + 1, sizeof(*out->point));
 	if (!out->point)
 		return ww_fail_nomem(err);
-	for (size_t i = 0; i < BINS; i++) {
+	for (size_t i = 0; i < WW_PAGE_BINS; i++) {
 		struct ww_page_point p = b->bin[i];
 
 		if (b->n[i] == 0)
 			continue;
 		if (bytes)
 			p.lo = p.hi = b->n[i];
-		else
-			p.t0 = p.t1 = b->axis->zero + llround(b->sum_t[i] / b->n[i]);
 		out->point[out->n++] = p;
 	}
 	return 0;

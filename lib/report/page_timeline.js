@@ -16,19 +16,22 @@ function svg(tag, attrs, text) {
 
 // ---- figures ----
 const minus = (s) => s.replace('-', '−');
-// Nanoseconds as ms, exact.
-const exact = (ns) => minus((ns / 1e6).toFixed(6).replace(/\.?0+$/, ''));
+// Nanoseconds as ms, to the microsecond: that of an interval's end is rounded outwards.
+const trimmed = (ms) => minus(ms.toFixed(3).replace(/\.?0+$/, ''));
+const exact = (ns) => trimmed(ns / 1e6);
+const below = (ns) => trimmed(Math.floor(ns / 1e3) / 1e3);
+const above = (ns) => trimmed(Math.ceil(ns / 1e3) / 1e3);
 
 // A length known between two bounds, ns.
 function lengthText(lo, hi) {
 	if (lo === null && hi === null) return 'unknown';
-	if (lo === null) return 'at most ' + exact(hi) + ' ms';
-	if (hi === null) return 'at least ' + exact(lo) + ' ms';
+	if (lo === null) return 'at most ' + above(hi) + ' ms';
+	if (hi === null) return 'at least ' + below(lo) + ' ms';
 	if (lo === hi) return exact(lo) + ' ms';
 	const half = (hi - lo) / 2e6;
-	const d = Math.max(0, Math.min(6, 1 - Math.floor(Math.log10(half))));
-	return minus(((lo + hi) / 2e6).toFixed(d)) + ' ± ' + half.toFixed(d) + ' ms, between ' +
-		exact(lo) + ' and ' + exact(hi);
+	const d = Math.max(0, Math.min(3, 1 - Math.floor(Math.log10(half))));
+	return minus(((lo + hi) / 2e6).toFixed(d)) + ' ± ' + (Math.ceil(half * 10 ** d) / 10 ** d).toFixed(d) +
+		' ms, between ' + below(lo) + ' and ' + above(hi);
 }
 // A moment, us from the cycle's zero.
 const momentText = (us) => (us > 0 ? '+' : '') + exact(us * 1000) + ' ms';
@@ -104,11 +107,11 @@ class TimeLine {
 				this.filterRows();
 			}});
 		root.append(el('div', {class: 'bar', role: 'toolbar', 'aria-label': 'time line'},
-			button('‹', 'cycle before', () => step(-1)), this.number,
-			button('›', 'next cycle', () => step(1)), this.pick,
-			button('+', 'zoom in', () => this.zoom(0.5, 0.5)),
-			button('−', 'zoom out', () => this.zoom(2, 0.5)),
-			button('all', 'whole cycle', () => this.reset()), this.foldLabel, this.search));
+			el('span', {class: 'group'}, button('‹', 'cycle before', () => step(-1)), this.number,
+				button('›', 'next cycle', () => step(1)), this.pick),
+			el('span', {class: 'group'}, button('+', 'zoom in', () => this.zoom(0.5, 0.5)),
+				button('−', 'zoom out', () => this.zoom(2, 0.5)),
+				button('all', 'whole cycle', () => this.reset())), this.foldLabel, this.search));
 		this.said = el('p', {class: 'said', role: 'status'});
 		this.chart = el('div', {id: 'chart', tabindex: '0', role: 'group', 'aria-describedby': 'keys',
 			'aria-label': 'time line: arrows move, plus and minus zoom, 0 shows all'});
@@ -206,8 +209,9 @@ class TimeLine {
 		a = Math.max(a, -5);
 		b = Math.min(b, this.w + 5);
 		g.append(svg('rect', {x: a, y, width: b - a, height: h}));
-		if (b - a > 26 && name) {
-			const box = svg('svg', {x: Math.max(a, 0), y, width: Math.max(0, b - Math.max(a, 0) - 2), height: h});
+		const room = b - Math.max(a, 0);
+		if (name && (room > 56 || room > 6.7 * name.length + 8)) {
+			const box = svg('svg', {x: Math.max(a, 0), y, width: Math.max(0, room - 2), height: h});
 			box.append(svg('text', {x: 4, y: h - 5}, name));
 			g.append(box);
 		}
@@ -238,7 +242,7 @@ class TimeLine {
 	drawTicks() {
 		const a = this.axis, from = a.t(this.v[0]), to = a.t(this.v[1]);
 		const live = (this.v[1] - this.v[0]) / a.live * a.rest;
-		const most = Math.max(2, Math.floor(this.w / 85));
+		const most = Math.max(3, Math.floor(this.w / 68));
 		let step = 1;
 		for (let k = 0; live / step > most; k++) step *= k % 3 === 1 ? 2.5 : 2;
 		let last = -99;
@@ -270,42 +274,56 @@ class TimeLine {
 
 	drawEvents() {
 		const taken = [-99, -99, -99];
-		for (const [k, lo, hi] of this.c.ev || []) {
-			const t = lo === null ? hi : lo;
-			if (t === null) continue;
-			const name = this.name(k), a = this.x(t), b = hi === null ? a : this.x(hi);
+		const all = (this.c.ev || []).map(([k, lo, hi]) => ({name: this.name(k), lo, hi, t: lo === null ? hi : lo}))
+			.filter((e) => e.t !== null).sort((a, b) => a.t - b.t);
+		for (const {name, lo, hi, t} of all) {
+			const a = this.x(t), b = hi === null ? a : this.x(hi);
 			if (!this.seen(a, b)) continue;
 			let row = 0;
-			const wide = 7 * name.length + 6, left = a + wide > this.w ? a - wide : a;
-			while (row < 2 && left < taken[row]) row++;
-			taken[row] = left + wide;
-			const y = ROW.tick + row * ROW.event;
+			const wide = 6.4 * name.length + 8, left = a + wide > this.w ? a - wide : a;
+			while (row < 3 && left < taken[row]) row++;
+			const y = ROW.tick + Math.min(row, 2) * ROW.event;
 			const lines = [lo !== null && hi !== null ? momentText((lo + hi) / 2) + ' ± ' +
 				exact((hi - lo) * 500) + ' ms' : (lo === null ? 'before ' : 'after ') + momentText(t)];
 			if (lo !== null && hi !== null) lines.push('surely between ' + momentText(lo) + ' and ' + momentText(hi));
 			const g = svg('g', {'data-k': this.items.push({head: name, lines}) - 1});
-			if (b - a > 2) g.append(svg('rect', {x: a, y: y + 3, width: b - a, height: this.y - y - 3,
-				fill: 'transparent'}));
-			g.append(svg('line', {class: 'event', x1: a, x2: a, y1: y + 3, y2: this.y}),
-				svg('text', {class: 'evt', x: left === a ? a + 3 : a - 3, y: y + 12,
+			g.append(svg('rect', {x: a - 2, y: y + 3, width: Math.max(4, b - a), height: this.y - y - 3,
+				fill: 'transparent'}), svg('line', {class: 'event', x1: a, x2: a, y1: y + 3, y2: this.y}));
+			if (row < 3) {
+				taken[row] = left + wide;
+				g.append(svg('text', {class: 'evt', x: left === a ? a + 3 : a - 3, y: y + 12,
 					'text-anchor': left === a ? 'start' : 'end'}, name));
+			}
 			this.body.append(g);
 		}
 	}
 
+	// Bins of a series, each an equal part of the folded axis: [begin, end, value, width].
+	points(s) {
+		if (s.points) return s.points;
+		const a = new Axis(this.c, true), n = this.data.bins;
+		s.points = [];
+		for (const run of s.p) {
+			let bin = run[0];
+			for (let i = 1; i < run.length; i += s.unit ? 2 : 1, bin++) {
+				const v = s.unit ? run[i] / s.d : run[i];
+				s.points.push([a.t(bin / n), a.t((bin + 1) / n), v, s.unit ? (run[i] + run[i + 1]) / s.d : v]);
+			}
+		}
+		return s.points;
+	}
+
 	drawBytes(s) {
-		const p = s.p;
-		let most = 0;
-		for (let i = 0; i < p.length; i += 3) most = Math.max(most, p[i + 2] / (p[i + 1] - p[i] + 1));
+		const p = this.points(s), rate = (q) => q[2] / (q[1] - q[0] + 1);
+		const most = p.reduce((m, q) => Math.max(m, rate(q)), 0);
 		this.caption('bytes: ' + s.name);
 		this.strips.push({y0: this.y, y1: this.y + ROW.serial, s});
 		let d = '';
-		for (let i = 0; i < p.length; i += 3) {
-			const a = this.x(p[i]), b = Math.max(this.x(p[i + 1]), a + 0.7);
+		for (const q of p) {
+			const a = this.x(q[0]), b = Math.max(this.x(q[1]), a + 0.7);
 			if (!this.seen(a, b)) continue;
-			const h = Math.max(2, p[i + 2] / (p[i + 1] - p[i] + 1) / most * ROW.serial);
-			d += 'M' + a.toFixed(1) + ' ' + (this.y + ROW.serial) + 'v' + (-h).toFixed(1) + 'h' +
-				(b - a).toFixed(1) + 'v' + h.toFixed(1) + 'z';
+			const h = Math.max(2, rate(q) / most * ROW.serial).toFixed(1);
+			d += 'M' + a.toFixed(1) + ' ' + (this.y + ROW.serial) + 'v-' + h + 'h' + (b - a).toFixed(1) + 'v' + h + 'z';
 		}
 		this.body.append(svg('path', {class: 'byte', d}));
 		if (s === this.c.se.find((x) => !x.unit))
@@ -394,11 +412,11 @@ class TimeLine {
 	}
 
 	drawWatts(s) {
-		const p = s.p, h = ROW.watts;
+		const p = this.points(s), h = ROW.watts;
 		let most = 0, least = 0, d = '';
-		for (let i = 0; i < p.length; i += 3) {
-			most = Math.max(most, p[i + 2]);
-			least = Math.min(least, p[i + 1]);
+		for (const q of p) {
+			most = Math.max(most, q[3]);
+			least = Math.min(least, q[2]);
 		}
 		most = most > least ? most : least + 1;
 		this.caption('power: ' + s.name + ', ' + s.unit);
@@ -406,9 +424,9 @@ class TimeLine {
 		const y = (v) => (this.y + h - 1 - (v - least) / (most - least) * (h - 4)).toFixed(1);
 		for (const v of [least, (most + least) / 2, most])
 			this.body.append(svg('line', {class: 'grid', x1: 0, x2: this.w, y1: y(v), y2: y(v)}));
-		for (let i = 0; i < p.length; i += 3) {
-			const x = Math.max(-1e4, Math.min(1e4 + this.w, this.x(p[i]))).toFixed(1);
-			d += (d ? 'L' : 'M') + x + ' ' + y(p[i + 1]) + (p[i + 1] < p[i + 2] ? 'L' + x + ' ' + y(p[i + 2]) : '');
+		for (const q of p) {
+			const x = Math.max(-1e4, Math.min(1e4 + this.w, this.x((q[0] + q[1]) / 2))).toFixed(1);
+			d += (d ? 'L' : 'M') + x + ' ' + y(q[2]) + (q[2] < q[3] ? 'L' + x + ' ' + y(q[3]) : '');
 		}
 		this.body.append(svg('path', {class: 'watt', d}));
 		const label = (v, dy) => this.body.append(svg('text', {class: 'tick', x: 2, y: Number(y(v)) + dy,
@@ -427,20 +445,16 @@ class TimeLine {
 		return g ? this.items[Number(g.getAttribute('data-k'))] : {head: '', lines: [momentText(Math.round(t))]};
 	}
 	reading(s, t) {
-		const p = s.p;
-		let best = -1;
-		for (let i = 0; i < p.length; i += 3)
-			if (best < 0 || Math.abs(p[i] - t) < Math.abs(p[best] - t)) best = i;
 		const lines = [momentText(Math.round(t))];
-		if (best < 0) return {head: s.name, lines};
-		if (s.unit) {
-			lines.push((p[best + 1] === p[best + 2] ? p[best + 1] : p[best + 1] + '–' + p[best + 2]) + ' ' + s.unit +
-				' read at ' + momentText(p[best]));
-		} else {
-			const i = p[best] > t && best >= 3 ? best - 3 : best;
-			lines.push(t >= p[i] && t <= p[i + 1] ? p[i + 2] + ' bytes from ' + momentText(p[i]) + ' to ' +
-				momentText(p[i + 1]) : 'no byte');
+		let best = null;
+		for (const q of this.points(s)) {
+			const d = t < q[0] ? q[0] - t : t > q[1] ? t - q[1] : 0;
+			if (!best || d < best.d) best = {d, q};
 		}
+		if (!best) return {head: s.name, lines};
+		const [a, b, lo, hi] = best.q, when = ' from ' + momentText(a) + ' to ' + momentText(b);
+		if (s.unit) lines.push((lo === hi ? lo : lo + '–' + hi) + ' ' + s.unit + when);
+		else lines.push(best.d === 0 ? lo + ' bytes' + when : 'no byte');
 		return {head: s.name, lines};
 	}
 

@@ -311,6 +311,7 @@ static void hostile_names(void **state)
 	assert_int_equal(count(text, "<b>x"), 0);
 	assert_int_equal(count(text, "\x01"), 0);
 	assert_int_equal(count(text, "\xff"), 0);
+	assert_int_equal(count(text, "\xe2\x80\xae"), 0); /* turns what follows around */
 	assert_int_equal(count(text, "://"), 0);
 	assert_true(count(text, "Content-Security-Policy") == 1);
 	free(text);
