@@ -216,6 +216,8 @@ static void set_ops(struct ww_slice ops, struct ww_slice word, struct ww_pmev *e
 		e->verb = verb_of_event(event);
 		back = event >= 0x10 && event < 0x100;
 	}
+	if (e->verb == WW_PM_NO_VERB)
+		e->verb = WW_PM_V_SUSPEND;
 	if (TAKES(&ops, "noirq "))
 		e->phase = back ? WW_PM_RESUME_NOIRQ : WW_PM_SUSPEND_NOIRQ;
 	else if (TAKES(&ops, "late "))

@@ -116,6 +116,9 @@ static bool read_function(const char *p, const char *end, struct ww_ftline *out)
 	if (*q == '}') {
 		out->closes = true;
 		out->func = comment(ww_skip_spaces(q + 1, end), end);
+		name = out->func.n ? memchr(out->func.p, ' ', out->func.n) : NULL;
+		if (name) /* "f ret=0x0" */
+			out->func.n = (size_t)(name - out->func.p);
 		return q + 1 == end || out->func.n > 0 || q[1] == ' ' || q[1] == ';';
 	}
 	if (*q == '/')
