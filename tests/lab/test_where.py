@@ -61,7 +61,7 @@ class Where(unittest.TestCase):
     def record(cls):
         d = cls.dut
         d.check(f"mount -t tracefs t {TRACING}; echo 1 > /sys/power/pm_print_times; "
-                "echo 1 > /sys/power/pm_debug_messages; "
+                "echo 1 > /sys/power/pm_debug_messages; echo 8 > /proc/sys/kernel/printk; "
                 f"for e in suspend_resume device_pm_callback_start device_pm_callback_end; do "
                 f"echo 1 > {TRACING}/events/power/$e/enable; done; "
                 f"insmod /modules/latethaw.ko resume_ms={SLOW}")
