@@ -34,11 +34,16 @@ class Line:
 
 class Log:
     def __init__(self, version, seed=1, debug=True, arch=None):
-        self.v, self.rand, self.debug = version, random.Random(seed), debug
+        # Devices and their phases are told since 2.6.32.
+        self.v, self.rand, self.debug = version, random.Random(seed), debug and version >= (2, 6, 32)
         self.arch = arch or ("arm64" if version >= (3, 18) and seed % 2 else "x86")
         self.t, self.slept = self.rand.randrange(50, 5000) * 1000 * MS + 17_000, 0
         self.lines, self.cycles = [], []
         self.pid = self.rand.randrange(200, 9000)
+        for text in ("quartz quartz0: ready", "qx_net 0000:03:00.0: no PHY found yet",
+                     "EXT4-fs (qxa1): mounted filesystem with ordered data mode"):
+            self.step(1, 900)
+            self.say(text)
 
     # ---------------------------------------------------------------- pieces
     def step(self, lo_ms, hi_ms):
@@ -96,7 +101,7 @@ class Log:
                 continue
             bad = fail == dev[2]
             if self.debug:
-                ms = self.call(dev, verb, -16 if bad else 0)
+                ms = self.call(dev, verb + phase.removeprefix(verb), -16 if bad else 0)
                 cyc["devices"].append((dev[2], phase, ms, -16 if bad else 0))
             else:
                 self.step(1, 8)
@@ -106,7 +111,7 @@ class Log:
         # 3.4 has "late" and "early".
         words = {"suspend": "", "suspend_late": "late ", "suspend_noirq": "noirq ",
                  "resume_noirq": "noirq ", "resume_early": "early ", "resume": ""}
-        if self.v < (2, 6, 32) and self.v >= (2, 6, 27) and words[phase]:
+        if self.v < (2, 6, 32):
             return True
         ns = self.t - begin
         said = self.info("PM: %s%s of devices complete after %d.%03d msecs" %
@@ -323,10 +328,10 @@ class Log:
             a = self.t
         ns = self.rand.randrange(2000, 20000) * MS
         self.slept += ns
-        cyc["asleep"] = a
         if result == "reset":
             self.boot()
             return
+        cyc["asleep"] = a
         if self.v >= (3, 10):
             text = "Suspended for" if self.v < (4, 13) else (
                 "PM: Timekeeping suspended for" if self.v < (5, 4) else "Timekeeping suspended for")
@@ -512,11 +517,14 @@ FRAMINGS = {
 }
 
 
+ONE_BOOT = (reltime, dmesg_x, dmesg_t)
+
+
 def frame(log, how):
     first = before = next(x for x in log.lines if x.kernel)
     out = []
     for line in log.lines:
-        if how in (reltime, dmesg_x, dmesg_t, igt) and not line.kernel:
+        if how in ONE_BOOT + (igt,) and not line.kernel:
             continue  # dmesg knows the kernel's lines alone
         out.append(how(line, first, before))
         if line.kernel:
