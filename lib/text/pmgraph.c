@@ -123,8 +123,12 @@ static bool read_wifi(struct ww_slice rest, struct ww_pmgraph *out)
 	out->text = word(&rest);
 	status = word(&rest);
 	time = word(&rest);
-	if (out->text.n == 0 || status.n == 0)
+	if (out->text.n == 0)
 		return false;
+	/* Older ones tell settings: "device:wlan0|ip:...". */
+	out->kind = WW_PMG_OTHER;
+	if (status.n == 0)
+		return true;
 	out->kind = WW_PMG_WIFI;
 	out->dur_ns = -1;
 	if (status.n < 9 || memcmp(status.p, "reconnect", 9) != 0)
@@ -143,11 +147,12 @@ static bool read_key(struct ww_slice key, struct ww_slice rest, struct ww_pmgrap
 		const char *key;
 		int kind;
 		bool bar;
-	} keys[] = {{"sysinfo", WW_PMG_SYSINFO, true},	{"kparams", WW_PMG_KPARAMS, true},
-		    {"command", WW_PMG_COMMAND, true},	{"turbostat", WW_PMG_OTHER, true},
-		    {"devprops", WW_PMG_OTHER, true},	{"enter_sleep_error", WW_PMG_ERROR, false},
-		    {"mcelog", WW_PMG_OTHER, false},	{"netfix", WW_PMG_OTHER, false},
-		    {"multitest", WW_PMG_OTHER, false}, {"osversion", WW_PMG_OTHER, false}};
+	} keys[] = {{"sysinfo", WW_PMG_SYSINFO, true}, {"kparams", WW_PMG_KPARAMS, true},
+		    {"command", WW_PMG_COMMAND, true}, {"turbostat", WW_PMG_OTHER, false},
+		    {"devprops", WW_PMG_OTHER, true},  {"enter_sleep_error", WW_PMG_ERROR, false},
+		    {"mcelog", WW_PMG_OTHER, false},   {"battery", WW_PMG_OTHER, false},
+		    {"netfix", WW_PMG_OTHER, false},   {"multitest", WW_PMG_OTHER, false},
+		    {"osversion", WW_PMG_OTHER, false}};
 	const char *end = rest.p + rest.n;
 
 	for (size_t i = 0; i < WW_COUNTOF(keys); i++) {

@@ -72,7 +72,10 @@ static void test_keys(void **state)
 	assert_int_equal(parse("# platform-gpecounts: cat /sys/x | eJxL"), WW_PMG_PLATFORM);
 	is(g.key, "gpecounts");
 	is(g.text, "cat /sys/x | eJxL");
-	assert_int_equal(parse("# turbostat C1%:1.2|PC10%:0.00"), WW_PMG_NONE);
+	assert_int_equal(parse("# turbostat C1%:1.2|PC10%:0.00"), WW_PMG_OTHER);
+	is(g.text, "C1%:1.2|PC10%:0.00");
+	assert_int_equal(parse("# battery battery 99 ac 98"), WW_PMG_OTHER);
+	assert_int_equal(parse("# wifi device:wlan0|ip:192.0.2.7"), WW_PMG_OTHER);
 	assert_int_equal(parse("# turbostat | C1%:1.2|PC10%:0.00"), WW_PMG_OTHER);
 }
 
