@@ -147,6 +147,8 @@ static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
 	    c->clock == WW_PM_CLOCK_PRINTK)
 		ww_note(&k->notes, "the sleep lies between the last line before it and the first "
 				   "after it: suspend and resume are known as intervals");
+	if (w->mode_guessed)
+		ww_note(&k->notes, "the mode is not told: taken as mem, because CPUs went off");
 	if (w->from_phase_start)
 		ww_note(&k->notes, "lengths of devices count from the begin of their phase and "
 				   "overlap, as this kernel prints them");

@@ -285,17 +285,6 @@ static int dispatch(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	return b->w->oom ? -ENOMEM : 0;
 }
 
-/* Lines without a meaning of their own that still tell on which side of the sleep they are. */
-static void plain_line(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
-{
-	struct ww_slice m = in->message;
-
-	if (b->s.side == WW_PM_DOWN && m.n >= 18 &&
-	    (memcmp(m.p, "OOM killer enabled", 18) == 0 ||
-	     (m.n > 22 && memcmp(m.p, "random: crng reseeded", 21) == 0)))
-		ww_pmbuild_turn(b, t);
-}
-
 /* @return result to finish with, -1 by itself, -2 it goes on */
 static int past(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
@@ -376,7 +365,7 @@ int ww_pmbuild_feed(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_e
 	if (!b->ftrace && !b->s.booted)
 		add_line(b, in, t);
 	if (in->ev->kind == WW_PMEV_NONE)
-		plain_line(b, in, t);
+		ww_pmbuild_hint(b, in->message, t);
 	else if (dispatch(b, in, t) < 0)
 		return ww_fail_nomem(err);
 	times(b, in, t);

@@ -151,6 +151,9 @@ void ww_pmbuild_cpu_end(struct ww_pmbuild *b, int phase);
 /* --- pmbuild_span.c: at the cycle's end */
 void ww_pmbuild_spans(struct ww_pmbuild *b);
 
+/* --- pmbuild_hint.c: lines without a meaning of their own, on a side of the sleep */
+void ww_pmbuild_hint(struct ww_pmbuild *b, struct ww_slice m, int64_t t);
+
 /* --- pmbuild_device.c */
 void ww_pmbuild_device(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);
 

@@ -76,8 +76,10 @@ void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 		s->failed = 1;
 		if (off && b->s.side == WW_PM_DOWN) {
 			ww_pmbuild_failed(b, phase);
-			b->w->c.reason.error = e->err;
-			b->w->c.reason.text = ww_pm_str(b->w, in->message);
+			if (b->w->c.reason.error == 0)
+				b->w->c.reason.error = e->err;
+			if (b->w->c.reason.text[0] == '\0')
+				b->w->c.reason.text = ww_pm_str(b->w, in->message);
 		} else {
 			ww_note(&b->w->errors, "%s", ww_pm_str(b->w, in->message));
 		}

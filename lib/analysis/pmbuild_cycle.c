@@ -43,7 +43,8 @@ int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, s
 
 void ww_pmbuild_down(struct ww_pmbuild *b, int64_t t)
 {
-	if (b->s.side != WW_PM_DOWN)
+	/* A kernel that boots to fetch the image has a clock of its own. */
+	if (b->s.side != WW_PM_DOWN || b->s.booted)
 		return;
 	if (t != WW_NO_TIME)
 		b->s.last_down_ns = t;
@@ -88,9 +89,14 @@ static void sleep_place(struct ww_pmbuild *b)
 		c->sleep_end.lo_ns = c->sleep_end.hi_ns = b->s.asleep_ns + b->s.test_ns;
 		return;
 	}
-	if (lo != WW_NO_TIME && hi != WW_NO_TIME && hi >= lo)
+	if (lo != WW_NO_TIME && hi != WW_NO_TIME && hi >= lo) {
 		c->sleep_begin = c->sleep_end = (struct ww_interval){lo, hi};
-	else if (lo == WW_NO_TIME && hi != WW_NO_TIME && b->s.side != WW_PM_DOWN)
+	} else if (lo != WW_NO_TIME && hi != WW_NO_TIME && c->mode == WW_PM_MODE_DISK) {
+		/* The clock went back to where the image was made. */
+		c->sleep_begin = (struct ww_interval){lo, lo};
+		c->sleep_end = (struct ww_interval){hi, hi};
+	}
+	if (lo == WW_NO_TIME && hi != WW_NO_TIME && b->s.side != WW_PM_DOWN)
 		c->sleep_end = (struct ww_interval){hi, hi};
 	if (b->s.asleep_ns != WW_NO_TIME && (hi == WW_NO_TIME || b->s.asleep_ns <= hi))
 		c->sleep_begin = (struct ww_interval){b->s.asleep_ns, b->s.asleep_ns};
@@ -244,6 +250,9 @@ static int result(struct ww_pmbuild *b, int forced)
 			return WW_PM_TRUNCATED;
 		if (b->s.devices || b->s.console || (b->s.frozen && !b->s.early))
 			return WW_PM_OK;
+		/* A log of which only the lines of "PM:" were kept tells nothing against it. */
+		if (b->w->spans == 0 && !b->s.early)
+			return WW_PM_OK;
 		return ww_pmbuild_result(b);
 	}
 	if (forced == WW_PM_HUNG || b->s.died)
@@ -261,9 +270,36 @@ static int result(struct ww_pmbuild *b, int forced)
 static void trim(struct ww_pmbuild *b)
 {
 	struct ww_pm_work *w = b->w;
+	int64_t last = WW_NO_TIME;
+	size_t i;
 
+	/* The lines of the boot that took the place of the resume are none of its. */
+	for (i = 0; w->c.result == WW_PM_RESET && i < w->lines; i++) {
+		int64_t t = w->line[i].t_ns;
+
+		if (t == WW_NO_TIME)
+			continue;
+		if (last != WW_NO_TIME && t < last - WW_NS_PER_S)
+			w->lines = i;
+		last = t;
+	}
 	if (b->s.over_line > 0 && b->s.over_line < w->lines)
 		w->lines = b->s.over_line;
+}
+
+/* Suspend-to-idle keeps all CPUs; what Android calls suspend is suspend to RAM. */
+static void mode(struct ww_pmbuild *b)
+{
+	struct ww_pm_work *w = b->w;
+	size_t i;
+
+	if (w->c.mode != WW_PM_MODE_UNKNOWN)
+		return;
+	w->mode_guessed = w->told_utc_ns != 0 && b->s.entry;
+	for (i = 0; i < w->spans; i++)
+		w->mode_guessed |= w->span[i].phase == WW_PM_CPU_OFF;
+	if (w->mode_guessed)
+		w->c.mode = WW_PM_MODE_MEM;
 }
 
 int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
@@ -279,6 +315,7 @@ int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 	ww_pmbuild_spans(b);
 	attempt(b);
 	asynchrony(b);
+	mode(b);
 	trim(b);
 	if (b->s.capped) {
 		b->capped = true;

@@ -17,6 +17,7 @@ bool ww_pm_phase_up(int phase, int verb)
 int ww_pm_phase_after(int phase)
 {
 	switch (phase) {
+	case WW_PM_FREEZE:
 	case WW_PM_PREPARE:
 		return WW_PM_SUSPEND;
 	case WW_PM_SUSPEND:
@@ -47,6 +48,8 @@ static struct ww_interval printed(const struct ww_pmev *e)
 
 	if (d == WW_NO_TIME || d < 0)
 		return WW_INTERVAL_NONE;
+	if (e->phase == WW_PM_IMAGE || e->phase == WW_PM_IMAGE_IO)
+		return (struct ww_interval){d, d + 10 * WW_NS_PER_MS};
 	if (e->unit == WW_PM_UNIT_SECONDS)
 		return (struct ww_interval){d, d + WW_NS_PER_MS}; /* cut off, not rounded */
 	return (struct ww_interval){d, d + WW_NS_PER_US};
@@ -127,6 +130,8 @@ static void begin(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 	s = ww_pmbuild_add_span(b, e->phase, e->verb);
 	if (s == NULL)
 		return;
+	if (b->s.booted && e->verb == WW_PM_NO_VERB)
+		s->verb = WW_PM_V_QUIESCE; /* by the kernel that fetches the image */
 	s->nested = inside_another(b, e->phase);
 	b->s.open[e->phase] = b->w->spans;
 	if (t != WW_NO_TIME)
@@ -162,8 +167,11 @@ static struct ww_pm_span *end_of(struct ww_pmbuild *b, const struct ww_pmev *e)
 	if (e->phase == WW_PM_FREEZE && last != NULL && last->phase == WW_PM_FREEZE &&
 	    !last->failed)
 		return last;
-	s = ww_pmbuild_add_span(b, e->phase, e->verb);
-	return s;
+	/* "Image saving done." and then "Wrote ... in 7.00 seconds" are one. */
+	if ((e->phase == WW_PM_IMAGE || e->phase == WW_PM_IMAGE_IO) && last != NULL &&
+	    last->phase == e->phase && e->dur_ns != WW_NO_TIME)
+		return last;
+	return ww_pmbuild_add_span(b, e->phase, e->verb);
 }
 
 void ww_pmbuild_settle(struct ww_pmbuild *b, struct ww_pm_span *s)
@@ -206,7 +214,8 @@ static void end(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t, bool
 			s->start_ns = t;
 		b->s.pending = (size_t)(s - b->w->span) + 1;
 		b->s.pending_lo = ww_iv_ok(p) ? p.lo_ns : 0;
-	} else if (t != WW_NO_TIME) {
+	} else if (t != WW_NO_TIME && (s->end_ns == WW_TIME_MAX || e->phase < WW_PM_IMAGE ||
+				       s->length.lo_ns <= 0 || !ww_iv_ok(s->length))) {
 		s->end_ns = t;
 		if (s->start_ns == WW_TIME_MIN && e->phase == WW_PM_SYNC && b->s.entry)
 			s->start_ns = t - (ww_iv_ok(p) ? p.lo_ns : 0);

@@ -53,6 +53,9 @@ void ww_pm_order_spans(struct ww_pm_work *w)
 	struct ww_pm_span s;
 	size_t i, k;
 
+	/* A hibernation may have two clocks in it: as it came is right. */
+	if (w->c.mode == WW_PM_MODE_DISK && !w->ftrace)
+		return;
 	for (i = 0; i < w->spans; i++) {
 		if (w->span[i].start_ns == WW_TIME_MIN)
 			break;
@@ -76,13 +79,15 @@ void ww_pm_order_spans(struct ww_pm_work *w)
 /* What was begun and is not known any further: one CPU alone has none to switch off. */
 static void drop_empty(struct ww_pm_work *w)
 {
+	bool over = w->c.result == WW_PM_OK;
 	size_t i, n = 0;
 
 	for (i = 0; i < w->spans; i++) {
 		const struct ww_pm_span *s = &w->span[i];
 
-		if ((s->phase == WW_PM_CPU_OFF || s->phase == WW_PM_CPU_ON) &&
-		    s->end_ns == WW_TIME_MAX && !s->failed)
+		if ((s->phase == WW_PM_CPU_OFF || s->phase == WW_PM_CPU_ON ||
+		     (over && s->phase == WW_PM_IMAGE)) &&
+		    s->end_ns == WW_TIME_MAX && !s->failed && !ww_iv_ok(s->length))
 			continue;
 		w->span[n++] = *s;
 	}

@@ -379,6 +379,10 @@ void ww_pmbuild_why(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 			reason(b)->text = line_of(b, in);
 			if (e->device.n > 0)
 				reason(b)->device = ww_pm_str(b->w, e->device);
+			if (e->driver.n > 0)
+				reason(b)->driver = ww_pm_str(b->w, e->driver);
+			if (reason(b)->step[0] == '\0' && b->s.at != WW_PM_NO_PHASE)
+				reason(b)->step = ww_pm_phase_name(b->s.at);
 		}
 		break;
 	default:

@@ -46,6 +46,7 @@ struct ww_pm_work {
 	uint64_t told_utc_ns;	      /* wall time of its begin where the text tells one, 0 none */
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
 	char generation;       /* 'A' to 'D' of the lines of its devices, 0 none */
+	bool mode_guessed;     /* "mem", because CPUs went off */
 	bool from_phase_start; /* lengths of devices count from the begin of their phase */
 	bool oom;		      /* no memory somewhere: the reader fails */
 };
