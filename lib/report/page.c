@@ -3,8 +3,7 @@
 #include "report/page.h"
 #include "base/sha256.h"
 #include "report/plot.h"
-
-#include <unistd.h>
+#include "trace/output.h"
 
 #define DEVICES 60
 
@@ -83,22 +82,6 @@ static void no_turning(struct ww_str *s)
 	}
 }
 
-static int put_all(int fd, const char *text, size_t n, struct ww_error *err)
-{
-	while (n) {
-		ssize_t k = write(fd, text, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return ww_fail(err, -errno, "the page cannot be written: %s",
-				       strerror(errno));
-		text += k;
-		n -= (size_t)k;
-	}
-	return 0;
-}
-
 int ww_page_write(struct ww_page *p, int fd, struct ww_error *err)
 {
 	struct ww_str s = {0};
@@ -109,7 +92,7 @@ int ww_page_write(struct ww_page *p, int fd, struct ww_error *err)
 	put_data(&s, p);
 	no_turning(&s);
 	ww_str_addf(&s, "<script>%s</script>\n</body>\n</html>\n", ww_page_js);
-	rc = s.bad || p->names.bad ? ww_fail_nomem(err) : put_all(fd, s.p, s.n, err);
+	rc = s.bad || p->names.bad ? ww_fail_nomem(err) : ww_write_all(fd, s.p, s.n, "output", err);
 	ww_str_free(&s);
 	return rc;
 }
@@ -164,24 +147,30 @@ int64_t ww_page_kernlog(struct ww_kernlog *k, const struct ww_page_options *opt,
 	struct ww_page p = {.what = "resumetime kernlog"};
 	const struct ww_pm_cycle *c;
 	const char *text;
+	struct ww_error why = {0};
 	int64_t n = 0;
-	int rc = WW_OPT_CHECK(opt, err);
+	int rc = WW_OPT_CHECK(opt, err), read = 0;
 
 	if (rc < 0)
 		return rc;
 	ww_page_begin(&p, opt);
 	if (!p.title)
 		p.title = "kernel log";
-	while (rc >= 0 && (rc = ww_kernlog_next(k, &c, err)) > 0)
+	while (rc >= 0 && (read = ww_kernlog_next(k, &c, &why)) > 0)
 		rc = ww_page_add(&p, p.cycles, NULL, c, err);
 	for (size_t i = 0; (text = ww_kernlog_note(k, i)) != NULL; i++)
 		ww_note(&p.notes, "%s", text);
 	for (size_t i = 0; (text = ww_kernlog_input(k, i)) != NULL; i++)
 		ww_note(&p.inputs, "%s", text);
+	/* What was read is shown, and that it is not all. */
+	if (read < 0)
+		ww_note(&p.notes, "not all could be read: %s", why.text);
 	if (rc >= 0)
 		rc = ww_page_finish(&p, err);
 	if (rc >= 0)
 		rc = ww_page_write(&p, fd, err);
+	if (rc >= 0 && read < 0)
+		rc = ww_fail(err, read, "%s", why.text);
 	n = (int64_t)p.cycles;
 	ww_page_free(&p);
 	return rc < 0 ? rc : n;

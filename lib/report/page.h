@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One HTML page of many suspend/resume cycles: figures, distribution, a time line of each
- * cycle, tables. Made in two steps: a model of what is shown (page_model.c, page_series.c,
- * page_devices.c), then markup, static pictures and the data for the page's script from it.
+ * cycle, tables. Made in two steps: a model of what is shown (page_model.c, page_series.c), then
+ * markup, static pictures and the data for the page's script from it.
  */
 #ifndef WW_REPORT_PAGE_H
 #define WW_REPORT_PAGE_H
 
 #include "analysis/resume.h"
 #include "report/format.h"
+#include "report/kernlog.h"
 
 /* The page of a recording, and that of kernel logs: reads all their cycles. */
 int ww_page_resume(const struct ww_resume *r, struct ww_trace *t, const struct ww_page_options *opt,
@@ -31,34 +32,6 @@ struct ww_names {
 };
 uint32_t ww_names_index(struct ww_names *t, const char *text);
 void ww_names_free(struct ww_names *t);
-
-/* ------------------------------------------------- devices and phases in all cycles */
-
-struct ww_page_total {
-	uint32_t name, driver; /* in ww_names */
-	int32_t phase;
-	uint32_t worst; /* cycle whose `ms` is greatest */
-	double *ms;	/* of each cycle in which it was */
-	double *corrected;
-	size_t n, cap;
-	uint64_t errors, critical; /* cycles in which it failed, was on the critical path */
-	/* Found by ww_totals_finish(). */
-	double median, median_corrected, max;
-};
-
-struct ww_totals {
-	struct ww_page_total *total;
-	size_t n, cap;
-	uint32_t *slot;
-	size_t slots;
-	bool bad;
-};
-struct ww_page;
-/* Devices of a cycle, and its phases. */
-void ww_totals_add(struct ww_page *p, const struct ww_pm_cycle *c);
-/* Medians; the slowest first. */
-void ww_totals_finish(struct ww_totals *t);
-void ww_totals_free(struct ww_totals *t);
 
 /* -------------------------------------------------------------------- a cycle */
 
@@ -142,7 +115,7 @@ struct ww_page {
 	size_t chosens;
 	bool has_typical;
 	struct ww_names names;
-	struct ww_totals devs, phases;
+	struct ww_ksum sum; /* devices and phases over all cycles */
 	struct ww_notes notes, inputs;
 };
 
@@ -171,14 +144,12 @@ void ww_page_data(struct ww_str *s, struct ww_page *p);
 void ww_page_html(struct ww_str *s, struct ww_page *p);
 void ww_page_summary(struct ww_str *s, const struct ww_page *p);
 void ww_page_cycle_table(struct ww_str *s, const struct ww_page *p);
-void ww_page_total_table(struct ww_str *s, const struct ww_page *p, const struct ww_totals *t,
-			 bool devices);
+void ww_page_device_table(struct ww_str *s, const struct ww_page *p);
+void ww_page_phase_table(struct ww_str *s, const struct ww_page *p);
 void ww_page_dots(struct ww_str *s, const struct ww_page *p);
 void ww_page_bars(struct ww_str *s, const struct ww_page *p, size_t i);
 /* A duration of figure f of a cycle; nothing where it is not known. */
 void ww_page_value(struct ww_str *s, const struct ww_page_cycle *c, int f);
-/* The middle of an interval in ms; NaN where it has none. */
-double ww_page_ms(struct ww_interval t);
 /* "resume_noirq"; never NULL */
 const char *ww_page_phase(int phase);
 /* On the way down or up, and every other one: a class of the style. */

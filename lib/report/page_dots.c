@@ -89,7 +89,7 @@ static void dot(struct ww_str *s, const struct ww_page *p, const struct scale *k
 {
 	const struct ww_page_cycle *c = &p->cycle[i];
 	struct ww_interval v = c->value[p->main];
-	double ms = ww_page_ms(v), x = x_of(p, i);
+	double ms = ww_pm_ms(v), x = x_of(p, i);
 	struct ww_str text = {0};
 	bool placed = !isnan(ms) && !c->bad;
 
@@ -132,7 +132,7 @@ static void histogram(struct ww_str *s, const struct ww_page *p, const struct sc
 	bins = (size_t)fmin(fmax(ceil(2.2 * cbrt((double)p->cycles)), 6), BINS);
 
 	for (size_t i = 0; i < p->cycles; i++) {
-		double ms = ww_page_ms(p->cycle[i].value[p->main]);
+		double ms = ww_pm_ms(p->cycle[i].value[p->main]);
 		double part = (ms - k->lo) / (k->hi - k->lo) * (double)bins;
 		size_t b;
 
@@ -162,7 +162,7 @@ static bool limits(const struct ww_page *p, struct scale *k)
 
 	*k = (struct scale){INFINITY, -INFINITY};
 	for (size_t i = 0; i < p->cycles; i++) {
-		double ms = ww_page_ms(p->cycle[i].value[p->main]);
+		double ms = ww_pm_ms(p->cycle[i].value[p->main]);
 
 		if (isnan(ms) || p->cycle[i].bad)
 			continue;

@@ -153,20 +153,18 @@ static void failure_card(struct ww_str *s, const struct ww_page *p)
 
 static void slow_card(struct ww_str *s, const struct ww_page *p)
 {
-	const struct ww_page_total *k = p->devs.n ? &p->devs.total[0] : NULL;
-	struct ww_str value = {0}, under = {0};
+	const struct ww_ksum_device *k = p->sum.devices ? &p->sum.device[0] : NULL;
+	struct ww_str under = {0};
+	double ms = k ? ww_ksum_median(&k->ms) : (double)NAN;
 
-	if (!k || k->n == 0)
+	if (isnan(ms))
 		return;
-	ww_str_add(&value, p->names.text[k->name]);
-	ww_str_add(&under, p->names.text[k->driver]);
-	ww_str_addf(&under, "%s%s: median ", *p->names.text[k->driver] ? ", " : "",
+	ww_str_addf(&under, "%s%s%s: median ", k->driver, *k->driver ? ", " : "",
 		    ww_page_phase(k->phase));
-	ww_str_fixed(&under, k->median, k->median < 100 ? 2 : 1);
+	ww_str_fixed(&under, ms, ms < 100 ? 2 : 1);
 	ww_str_add(&under, " ms");
-	card(s, "slowest device", value.p ? value.p : "", under.p ? under.p : "", "name");
-	s->bad = s->bad || value.bad || under.bad;
-	ww_str_free(&value);
+	card(s, "slowest device", k->name, under.p ? under.p : "", "name");
+	s->bad = s->bad || under.bad;
 	ww_str_free(&under);
 }
 
@@ -388,6 +386,14 @@ static void verdict(struct ww_str *s, const struct ww_page *p)
 	ww_str_add(s, "</section>\n");
 }
 
+static bool has_phases(const struct ww_page *p)
+{
+	for (int i = 1; i < WW_PM_PHASES; i++)
+		if (p->sum.phase[i].n)
+			return true;
+	return false;
+}
+
 static void parts(struct ww_str *s, const struct ww_page *p)
 {
 	if (p->main >= 0) {
@@ -408,14 +414,14 @@ static void parts(struct ww_str *s, const struct ww_page *p)
 		ww_page_cycle_table(s, p);
 		ww_str_add(s, "</section>\n");
 	}
-	if (p->devs.n) {
+	if (p->sum.devices) {
 		open_part(s, "devices", "Slowest devices");
-		ww_page_total_table(s, p, &p->devs, true);
+		ww_page_device_table(s, p);
 		ww_str_add(s, "</section>\n");
 	}
-	if (p->phases.n) {
+	if (has_phases(p)) {
 		open_part(s, "phases", "Phases");
-		ww_page_total_table(s, p, &p->phases, false);
+		ww_page_phase_table(s, p);
 		ww_str_add(s, "</section>\n");
 	}
 	if (p->cycles)

@@ -6,13 +6,6 @@
 
 #include <math.h>
 
-double ww_page_ms(struct ww_interval t)
-{
-	if (!ww_iv_ok(t) || t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
-		return NAN;
-	return ((double)t.lo_ns + (double)t.hi_ns) / 2e6;
-}
-
 bool ww_page_place(const struct ww_page *p, size_t i, int64_t kernel_ns, int64_t *t)
 {
 	struct ww_interval at;
@@ -99,6 +92,8 @@ static int summarise(struct ww_page *p, int f, struct ww_error *err)
 		const struct ww_page_cycle *c = &p->cycle[i];
 		bool ok = c->pm && (c->pm->result == WW_PM_OK || c->pm->result == WW_PM_TEST);
 
+		if (c->out && c->out->c.warmup)
+			continue;
 		failures += c->pm && never(c->pm, f);
 		if (ok && ww_iv_ok(c->value[f]))
 			v[n++] = c->value[f];
@@ -110,9 +105,9 @@ static int summarise(struct ww_page *p, int f, struct ww_error *err)
 
 static int find_figures(struct ww_page *p, struct ww_error *err)
 {
-	static const int best[] = {WW_LAT_RESUME_TO_USER, WW_PAGE_RESUME, WW_LAT_KERNEL,
-				   WW_LAT_RESUME_TO_UART, WW_LAT_SILENCE, WW_PAGE_SUSPEND,
-				   WW_LAT_SUSPEND_ENTRY};
+	static const int best[] = {WW_LAT_RESUME_TO_USER, WW_LAT_RESUME_TO_ALIVE, WW_PAGE_RESUME,
+				   WW_LAT_KERNEL,	  WW_LAT_RESUME_TO_UART,  WW_LAT_SILENCE,
+				   WW_PAGE_SUSPEND,	  WW_LAT_SUSPEND_ENTRY};
 	int rc = 0;
 
 	for (int f = 0; f < WW_PAGE_FIGURES && rc >= 0; f++) {
@@ -151,6 +146,8 @@ static void judge(struct ww_page_cycle *c, const struct ww_cycle_out *o,
 		c->result = ww_result_name(o->c.result);
 		c->good = o->c.result == WW_RES_OK || o->c.result == WW_RES_PM_TEST;
 		c->bad = !c->good && o->c.result != WW_RES_UNKNOWN;
+		if (o->c.warmup) /* listed, but in no figure */
+			c->good = c->bad = false;
 		return;
 	}
 	c->n = pm->n;
@@ -159,24 +156,20 @@ static void judge(struct ww_page_cycle *c, const struct ww_cycle_out *o,
 	c->bad = !c->good && pm->result != WW_PM_TRUNCATED;
 }
 
-static void part(struct ww_str *s, const char *what, const char *text)
-{
-	if (*text)
-		ww_str_addf(s, "%s%s%s%s", s->n ? ", " : "", what, *what ? " " : "", text);
-}
-
 /* What made it fail, and what woke it. */
 static void kernel_reason(struct ww_str *s, const struct ww_pm_cycle *k)
 {
-	const struct ww_pm_reason *r = &k->reason;
+	struct ww_str why = {0};
+	const char *text;
 
-	part(s, "in", r->step);
-	part(s, "device", r->device);
-	part(s, "driver", r->driver);
-	part(s, "task", r->task);
-	if (r->error)
-		ww_str_addf(s, "%serror %d", s->n ? ", " : "", (int)r->error);
-	part(s, "woken by", r->wakeup);
+	ww_pm_why(&why, k);
+	for (text = why.p ? why.p : ""; *text == ':' || *text == ' ' || *text == ','; text++)
+		;
+	ww_str_add(s, text);
+	if (*k->reason.wakeup && !strstr(text, k->reason.wakeup))
+		ww_str_addf(s, "%swoken by %s", s->n ? ", " : "", k->reason.wakeup);
+	s->bad = s->bad || why.bad;
+	ww_str_free(&why);
 }
 
 static int reason(struct ww_page_cycle *c, struct ww_error *err)
@@ -184,8 +177,10 @@ static int reason(struct ww_page_cycle *c, struct ww_error *err)
 	struct ww_str s = {0};
 	int rc;
 
-	if (c->out)
-		ww_str_add(&s, c->out->c.reason);
+	if (c->out && c->out->c.warmup)
+		ww_str_add(&s, "a warm-up, in no figure");
+	if (c->out && *c->out->c.reason)
+		ww_str_addf(&s, "%s%s", s.n ? "; " : "", c->out->c.reason);
 	if (c->pm && (!c->out || !s.n))
 		kernel_reason(&s, c->pm);
 	ww_str_add(&s, "");
@@ -210,8 +205,12 @@ int ww_page_add(struct ww_page *p, size_t i, const struct ww_cycle_out *o,
 	p->good += c->good;
 	p->bad += c->bad;
 	if (pm) {
+		struct ww_pm_cycle as = *pm; /* by the recording's number */
+
 		kernel_values(c, pm);
-		ww_totals_add(p, pm);
+		as.n = c->n;
+		if (!o || !o->c.warmup)
+			ww_ksum_add(&p->sum, &as);
 		c->pm = ww_pm_cycle_copy(pm, p->devices);
 		if (!c->pm)
 			return ww_fail_nomem(err);
@@ -231,7 +230,7 @@ int ww_page_add(struct ww_page *p, size_t i, const struct ww_cycle_out *o,
 /* Failures before all, then the slowest. */
 static double badness(const struct ww_page *p, const struct ww_page_cycle *c)
 {
-	double ms = p->main < 0 ? NAN : ww_page_ms(c->value[p->main]);
+	double ms = p->main < 0 ? NAN : ww_pm_ms(c->value[p->main]);
 
 	return c->bad ? INFINITY : c->good && !isnan(ms) ? ms : -INFINITY;
 }
@@ -251,7 +250,7 @@ static void choose(struct ww_page *p)
 
 	for (size_t i = 0; i < p->cycles && isfinite(median); i++) {
 		const struct ww_page_cycle *c = &p->cycle[i];
-		double d = fabs(ww_page_ms(c->value[p->main]) - median);
+		double d = fabs(ww_pm_ms(c->value[p->main]) - median);
 
 		if (c->good && d < near) {
 			near = d;
@@ -276,12 +275,11 @@ int ww_page_finish(struct ww_page *p, struct ww_error *err)
 {
 	int rc = find_figures(p, err);
 
-	ww_totals_finish(&p->devs);
-	ww_totals_finish(&p->phases);
+	ww_ksum_sort(&p->sum);
 	ww_clopper_pearson((int64_t)p->bad, (int64_t)(p->good + p->bad), .95, &p->fail_ci[0],
 			   &p->fail_ci[1]);
 	choose(p);
-	if (rc >= 0 && (p->names.bad || p->devs.bad || p->phases.bad || p->notes.bad))
+	if (rc >= 0 && (p->names.bad || p->sum.bad || p->notes.bad))
 		rc = ww_fail_nomem(err);
 	return rc;
 }
@@ -300,8 +298,7 @@ void ww_page_free(struct ww_page *p)
 		free(c->lane);
 	}
 	free(p->cycle);
-	ww_totals_free(&p->devs);
-	ww_totals_free(&p->phases);
+	ww_ksum_free(&p->sum);
 	ww_names_free(&p->names);
 	ww_notes_free(&p->notes);
 	ww_notes_free(&p->inputs);

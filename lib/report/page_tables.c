@@ -140,6 +140,10 @@ void ww_page_cycle_table(struct ww_str *s, const struct ww_page *p)
 
 static void ms_cell(struct ww_str *s, double ms)
 {
+	if (isnan(ms)) {
+		ww_str_add(s, "<td><span class=\"no\">\xe2\x80\x93</span></td>");
+		return;
+	}
 	ww_str_add(s, "<td data-v=\"");
 	ww_str_fixed(s, ms, 6);
 	ww_str_add(s, "\">");
@@ -147,75 +151,87 @@ static void ms_cell(struct ww_str *s, double ms)
 	ww_str_add(s, "</td>");
 }
 
-static bool any_corrected(const struct ww_totals *t)
+static void longest(struct ww_str *s, const struct ww_ksum_values *v)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->total[i].n && t->total[i].median_corrected != t->total[i].median)
+	ms_cell(s, v->n ? v->max : (double)NAN);
+	ww_str_addf(s, "<td data-v=\"%u\"><a href=\"#cycle-%u\">%u</a></td><td>%llu</td>",
+		    (unsigned)v->max_cycle, (unsigned)v->max_cycle, (unsigned)v->max_cycle,
+		    (unsigned long long)v->n);
+}
+
+static bool any_corrected(const struct ww_ksum *t)
+{
+	for (size_t i = 0; i < t->devices; i++)
+		if (fabs(ww_ksum_median(&t->device[i].corrected) -
+			 ww_ksum_median(&t->device[i].ms)) >= .0005)
 			return true;
 	return false;
 }
 
-static void total_row(struct ww_str *s, const struct ww_page *p, const struct ww_page_total *k,
-		      bool devices, bool corrected)
+static void open_table(struct ww_str *s, const char *what, const char *first)
 {
-	if (devices) {
-		ww_str_add(s, "<tr><th scope=\"row\" class=\"l name\">");
-		ww_str_markup(s, p->names.text[k->name]);
-		ww_str_add(s, "</th><td class=\"l name\">");
-		ww_str_markup(s, p->names.text[k->driver]);
-		ww_str_addf(s, "</td><td class=\"l\">%s</td>", ww_page_phase(k->phase));
-	} else {
-		const char *verb = p->names.text[k->driver];
-		bool plain = !*verb || strcmp(verb, "suspend") == 0 || strcmp(verb, "resume") == 0;
-
-		ww_str_addf(s, "<tr><th scope=\"row\" class=\"l\" data-v=\"%d\">%s%s%s%s</th>",
-			    (int)k->phase, ww_page_phase(k->phase), plain ? "" : " (",
-			    plain ? "" : verb, plain ? "" : ")");
-	}
-	ms_cell(s, k->median);
-	if (corrected)
-		ms_cell(s, k->median_corrected);
-	ms_cell(s, k->max);
-	ww_str_addf(s, "<td data-v=\"%u\"><a href=\"#cycle-%u\">%u</a></td>", (unsigned)k->worst,
-		    (unsigned)k->worst, (unsigned)k->worst);
-	ww_str_addf(s, "<td>%zu</td>", k->n);
-	if (devices)
-		ww_str_addf(s, "<td>%llu</td>", (unsigned long long)k->critical);
-	ww_str_addf(s, "<td%s>%llu</td></tr>\n", k->errors ? " class=\"badtext\"" : "",
-		    (unsigned long long)k->errors);
-}
-
-void ww_page_total_table(struct ww_str *s, const struct ww_page *p, const struct ww_totals *t,
-			 bool devices)
-{
-	bool corrected = any_corrected(t);
-	size_t shown = 0;
-
 	ww_str_addf(s,
 		    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table of "
-		    "%s\"><table class=\"sort\">\n<caption>over all cycles, ms</caption>\n"
-		    "<thead><tr>%s<th scope=\"col\">median</th>%s<th scope=\"col\">longest</th>"
-		    "<th scope=\"col\">in cycle</th><th scope=\"col\">seen</th>%s"
-		    "<th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
-		    devices ? "devices" : "phases",
-		    devices ? "<th scope=\"col\" class=\"l\">device</th><th scope=\"col\" "
-			      "class=\"l\">driver</th><th scope=\"col\" class=\"l\">phase</th>"
-			    : "<th scope=\"col\" class=\"l\">phase</th>",
-		    corrected ? "<th scope=\"col\" title=\"without what the console cost\">"
-				"corrected</th>"
-			      : "",
-		    devices ? "<th scope=\"col\" title=\"on the critical path of its phase\">"
-			      "critical</th>"
-			    : "",
-		    devices ? "errors" : "failed");
-	for (size_t i = 0; i < t->n && shown < DEVICES_SHOWN; i++) {
-		if (t->total[i].n == 0)
+		    "%s\"><table class=\"sort\" id=\"%s-table\">\n<caption>over all cycles, "
+		    "ms</caption>\n<thead><tr>%s<th scope=\"col\">median</th>",
+		    what, what, first);
+}
+
+static void device_row(struct ww_str *s, const struct ww_ksum_device *d, bool corrected)
+{
+	ww_str_add(s, "<tr><th scope=\"row\" class=\"l name\">");
+	ww_str_markup(s, d->name);
+	ww_str_add(s, "</th><td class=\"l name\">");
+	ww_str_markup(s, d->driver);
+	ww_str_addf(s, "</td><td class=\"l\">%s</td>", ww_page_phase(d->phase));
+	ms_cell(s, ww_ksum_median(&d->ms));
+	if (corrected)
+		ms_cell(s, ww_ksum_median(&d->corrected));
+	ms_cell(s, ww_ksum_median(&d->own));
+	longest(s, &d->ms);
+	ww_str_addf(s, "<td%s>%llu</td></tr>\n", d->errors ? " class=\"badtext\"" : "",
+		    (unsigned long long)d->errors);
+}
+
+void ww_page_device_table(struct ww_str *s, const struct ww_page *p)
+{
+	const struct ww_ksum *t = &p->sum;
+	bool corrected = any_corrected(t);
+	size_t n = t->devices < DEVICES_SHOWN ? t->devices : DEVICES_SHOWN;
+
+	open_table(s, "slowest",
+		   "<th scope=\"col\" class=\"l\">device</th><th scope=\"col\" class=\"l\">driver"
+		   "</th><th scope=\"col\" class=\"l\">phase</th>");
+	if (corrected)
+		ww_str_add(s, "<th scope=\"col\" title=\"without what the console cost\">"
+			      "corrected</th>");
+	ww_str_add(s, "<th scope=\"col\" title=\"its own part of the critical path of its phase, "
+		      "median\">critical</th><th scope=\"col\">longest</th><th scope=\"col\">in "
+		      "cycle</th><th scope=\"col\">seen</th><th scope=\"col\">errors</th></tr>"
+		      "</thead>\n<tbody>\n");
+	for (size_t i = 0; i < n; i++)
+		device_row(s, &t->device[i], corrected);
+	ww_str_add(s, "</tbody></table></div>\n");
+	if (n < t->devices)
+		ww_str_addf(s, "<p class=\"quiet\">%zu more took less time over all cycles.</p>\n",
+			    t->devices - n);
+}
+
+void ww_page_phase_table(struct ww_str *s, const struct ww_page *p)
+{
+	open_table(s, "phase", "<th scope=\"col\" class=\"l\">phase</th>");
+	ww_str_add(s, "<th scope=\"col\">longest</th><th scope=\"col\">in cycle</th>"
+		      "<th scope=\"col\">seen</th></tr></thead>\n<tbody>\n");
+	for (int i = 1; i < WW_PM_PHASES; i++) {
+		const struct ww_ksum_values *v = &p->sum.phase[i];
+
+		if (v->n == 0)
 			continue;
-		total_row(s, p, &t->total[i], devices, corrected);
-		shown++;
+		ww_str_addf(s, "<tr><th scope=\"row\" class=\"l\" data-v=\"%d\">%s</th>", i,
+			    ww_page_phase(i));
+		ms_cell(s, ww_ksum_median(v));
+		longest(s, v);
+		ww_str_add(s, "</tr>\n");
 	}
 	ww_str_add(s, "</tbody></table></div>\n");
-	if (shown == DEVICES_SHOWN && t->n > shown)
-		ww_str_addf(s, "<p class=\"quiet\">%zu more, none of them slower.</p>\n",
-			    t->n - shown);
 }

@@ -94,7 +94,7 @@ static void fill_devices(struct made *m, int phase, int64_t at, int64_t length, 
 		int64_t room = at + length - start;
 
 		snprintf(m->name[m->c.devices], sizeof(m->name[0]), "%s%u",
-			 i % 3 ? "0000:00:1f." : "usb", (unsigned)(i % 9));
+			 i % 3 ? "0000:00:1f." : "usb", (unsigned)i);
 		add_device(m, drivers[i % 6], phase, start, room * (50 + rnd(m, 900)) / 1000,
 			   i % 2 ? 1 : 0);
 	}
@@ -261,8 +261,8 @@ static void failures_and_the_typical(void **state)
 	assert_false(p.cycle[p.chosen[0]].bad);
 	for (size_t k = 1; k < 4; k++)
 		assert_true(p.cycle[p.chosen[k]].bad);
-	assert_string_equal(p.names.text[p.devs.total[0].name], "latethaw.0");
-	assert_int_equal(p.devs.total[0].n, 40);
+	assert_string_equal(p.sum.device[0].name, "latethaw.0");
+	assert_int_equal(p.sum.device[0].ms.n, 40);
 	ww_page_free(&p);
 }
 
