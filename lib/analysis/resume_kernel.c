@@ -148,13 +148,10 @@ static uint32_t baud_found(const struct ww_kernel *k)
 	return 0;
 }
 
-bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k,
-		  int64_t kernel_ns, struct ww_interval *out)
+bool ww_kernel_at_side(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k, bool after,
+		       int64_t kernel_ns, struct ww_interval *out)
 {
 	const struct ww_pm_cycle *c = k->c;
-	bool after =
-		ww_iv_ok(c->sleep_begin) && ww_iv_ok(c->sleep_end) &&
-		kernel_ns > c->sleep_begin.lo_ns + (c->sleep_end.hi_ns - c->sleep_begin.lo_ns) / 2;
 	struct ww_interval tie = k->tie[after];
 
 	if (kernel_ns <= WW_TIME_MIN / 2 || kernel_ns >= WW_TIME_MAX / 2)
@@ -170,6 +167,17 @@ bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *
 		return false;
 	*out = (struct ww_interval){kernel_ns + tie.lo_ns, kernel_ns + tie.hi_ns};
 	return true;
+}
+
+bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k,
+		  int64_t kernel_ns, struct ww_interval *out)
+{
+	const struct ww_pm_cycle *c = k->c;
+	bool after =
+		ww_iv_ok(c->sleep_begin) && ww_iv_ok(c->sleep_end) &&
+		kernel_ns > c->sleep_begin.lo_ns + (c->sleep_end.hi_ns - c->sleep_begin.lo_ns) / 2;
+
+	return ww_kernel_at_side(kernel, k, after, kernel_ns, out);
 }
 
 void ww_kernel_place(const struct ww_kernel *k, struct ww_kernel_cycle *kc)

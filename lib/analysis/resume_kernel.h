@@ -43,6 +43,9 @@ int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *notes, struct ww
 /* A stamp of kernel cycle k on the bench's axis. */
 bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k,
 		  int64_t kernel_ns, struct ww_interval *out);
+/* The same by the clock as it ran before its sleep, or after it. */
+bool ww_kernel_at_side(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k, bool after,
+		       int64_t kernel_ns, struct ww_interval *out);
 void ww_kernel_free(struct ww_kernel *k);
 
 #endif

@@ -102,11 +102,12 @@ static int complete(struct ww_cycle_out *o, const struct ww_pm_cycle *k, struct 
 
 /* A moment of the kernel's that lies within [from, to] of its axis. */
 static struct ww_interval moment(const struct ww_kernel *kernel, const struct ww_kernel_cycle *kc,
-				 int64_t from, int64_t to)
+				 bool after, int64_t from, int64_t to)
 {
 	struct ww_interval a, b;
 
-	if (from > to || !ww_kernel_at(kernel, kc, from, &a) || !ww_kernel_at(kernel, kc, to, &b))
+	if (from > to || !ww_kernel_at_side(kernel, kc, after, from, &a) ||
+	    !ww_kernel_at_side(kernel, kc, after, to, &b))
 		return WW_INTERVAL_NONE;
 	return (struct ww_interval){a.lo_ns, b.hi_ns > a.hi_ns ? b.hi_ns : a.hi_ns};
 }
@@ -125,19 +126,18 @@ static void events(const struct ww_kernel *kernel, const struct ww_kernel_cycle 
 		   struct ww_cycle *c)
 {
 	const struct ww_pm_cycle *k = kc->c;
+	bool slept = ww_iv_ok(k->sleep_begin) && ww_iv_ok(k->sleep_end);
 	int64_t thaw = thawed(k);
-	/* The clock stood still in between: each side is bounded by its own stretch. */
-	int64_t half =
-		ww_iv_ok(k->sleep_begin) && ww_iv_ok(k->sleep_end)
-			? k->sleep_begin.lo_ns + (k->sleep_end.hi_ns - k->sleep_begin.lo_ns) / 2
-			: WW_TIME_MAX;
 
-	c->event[WW_EV_KERNEL_ENTRY] = moment(kernel, kc, k->t.lo_ns, k->t.lo_ns);
-	c->event[WW_EV_THAWED] = moment(kernel, kc, thaw, thaw);
-	if (half == WW_TIME_MAX || k->result == WW_PM_TEST)
+	c->event[WW_EV_KERNEL_ENTRY] = moment(kernel, kc, false, k->t.lo_ns, k->t.lo_ns);
+	c->event[WW_EV_THAWED] = moment(kernel, kc, slept, thaw, thaw);
+	if (!slept || k->result == WW_PM_TEST)
 		return;
-	c->event[WW_EV_KERNEL_ASLEEP] = moment(kernel, kc, k->sleep_begin.lo_ns, half);
-	c->event[WW_EV_KERNEL_AWAKE] = moment(kernel, kc, half + 1, k->sleep_end.hi_ns);
+	/* The clock stood still: the same span of it on either side of the sleep. */
+	c->event[WW_EV_KERNEL_ASLEEP] =
+		moment(kernel, kc, false, k->sleep_begin.lo_ns, k->sleep_begin.hi_ns);
+	c->event[WW_EV_KERNEL_AWAKE] =
+		moment(kernel, kc, true, k->sleep_end.lo_ns, k->sleep_end.hi_ns);
 }
 
 int ww_kernel_apply(struct ww_resume *r, struct ww_error *err)
@@ -166,8 +166,8 @@ static bool bench_slept(const struct ww_kernel *k, const struct ww_kernel_cycle 
 	int64_t counted;
 
 	if (!ww_iv_ok(c->sleep_begin) || !ww_iv_ok(c->sleep_end) ||
-	    !ww_kernel_at(k, kc, c->sleep_begin.lo_ns, &a) ||
-	    !ww_kernel_at(k, kc, c->sleep_end.hi_ns, &b))
+	    !ww_kernel_at_side(k, kc, false, c->sleep_begin.lo_ns, &a) ||
+	    !ww_kernel_at_side(k, kc, true, c->sleep_end.hi_ns, &b))
 		return false;
 	counted = c->sleep_end.hi_ns - c->sleep_begin.lo_ns;
 	*out = (struct ww_interval){b.lo_ns - a.hi_ns - counted, b.hi_ns - a.lo_ns - counted};
