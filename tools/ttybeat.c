@@ -38,12 +38,17 @@ int TTYBEAT_MAIN(int argc, char **argv);
 #define LATE_NS	    (20 * MS)  /* a beat so late asks what happened */
 #define SETTLE_NS   (300 * MS) /* quiet time before telling it */
 #define LINE_EVERY  10	       /* beats between two information lines */
-#define VALUE_MAX   200
+#define VALUE_MAX   512	       /* bytes of one value */
+#define LINE_MAX_   48	       /* of them in one line: 5 ms at 115200 baud */
 #define WAKERS	    256
+#define STATES	    16
+#define AGAIN_NS    (60 * NS) /* then all is told again, for those who listen only now */
 #define REOPEN_WAIT (100 * MS)
 
 enum mode { STREAM, REOPEN, DRAIN };
-enum group { NONE = 0, START = 1, RESUME = 2, REFUSED = 4 };
+enum group { NONE = 0, START = 1, RESUME = 2, REFUSED = 4, AGAIN = 8 };
+
+#define KEYS_MAX 48
 
 static const char *const mode_name[] = {"stream", "reopen", "drain"};
 
@@ -68,8 +73,14 @@ struct beat {
 	enum group group;
 	size_t next, constant;
 	int since_line, check;
-	int64_t settle_at, told_off, success, fail;
+	int64_t settle_at, told_off, success, fail, again_at;
 	unsigned long wakes[WAKERS];
+	uint64_t idles[STATES][2]; /* s2idle: usage and us of cpu0's states, last told */
+	int slept_idle;		   /* one of them rose at the last look */
+	int64_t counted;	   /* suspends by suspend_stats in the last sleep, -1 unknown */
+	uint32_t said[KEYS_MAX];   /* check of what was told last of each key */
+	size_t key, from;	   /* value that is on its way, and how far */
+	char value[VALUE_MAX];
 };
 
 static volatile sig_atomic_t stop;
@@ -161,11 +172,13 @@ static void frame(const struct beat *b, char out[FRAME])
 	out[22] = '\n';
 }
 
-static size_t info_line(char *out, const char *key, const char *value)
+/* As much of the value as one line holds. @return bytes of it, the line's in *len */
+static size_t info_line(char *out, const char *key, int more, const char *value, size_t *len)
 {
-	size_t n = (size_t)sprintf(out, "#%s=", key), end = n + VALUE_MAX;
+	const unsigned char *v = (const unsigned char *)value;
+	size_t n = (size_t)sprintf(out, "#%s%s=", key, more ? "+" : ""), end = n + LINE_MAX_;
 
-	for (const unsigned char *v = (const unsigned char *)value; *v; v++) {
+	for (; *v; v++) {
 		int escape = *v < 32 || *v == 127 || *v == '*' || *v == '%';
 		size_t need = escape ? 3 : *v >= 0xF0 ? 4 : *v >= 0xE0 ? 3 : *v >= 0xC0 ? 2 : 1;
 
@@ -179,7 +192,8 @@ static size_t info_line(char *out, const char *key, const char *value)
 	digits(out + n + 1, 2, crc16(out + 1, n - 1));
 	out[n] = '*';
 	out[n + 3] = '\n';
-	return n + 4;
+	*len = n + 4;
+	return (size_t)(v - (const unsigned char *)value);
 }
 
 /* ---------------------------------------------------- what the DUT knows */
@@ -228,11 +242,41 @@ static void add(char *out, size_t size, const char *fmt, ...)
 	va_end(ap);
 }
 
-static int64_t number(const struct beat *b, const char *path)
+/*
+ * A figure of suspend_stats: a file each, or before Linux 5.1 a line "name: value" of one in
+ * debugfs, where that is mounted.
+ */
+static size_t stat_text(const struct beat *b, const char *name, char *out, size_t size)
+{
+	char all[2048], *p;
+	size_t n = strlen(name);
+
+	if (slurp(b, out, size, "/sys/power/suspend_stats/%s", name) ||
+	    !slurp(b, all, sizeof(all), "/sys/kernel/debug/suspend_stats"))
+		return strlen(out);
+	for (p = strstr(all, name); p; p = strstr(p + 1, name)) {
+		if ((p != all && p[-1] != ' ') || p[n] != ':')
+			continue;
+		p += n + 1;
+		p += strspn(p, " ");
+		n = strcspn(p, " ");
+		/* The name of the next line: nothing is told. */
+		if (n && p[n - 1] == ':')
+			n = 0;
+		n = n < size ? n : size - 1;
+		memcpy(out, p, n);
+		out[n] = '\0';
+		return n;
+	}
+	return 0;
+}
+
+/* @return it, or -1 where this kernel does not count */
+static int64_t stat_number(const struct beat *b, const char *name)
 {
 	char s[32];
 
-	return slurp(b, s, sizeof(s), "%s", path) ? strtoll(s, NULL, 10) : 0;
+	return stat_text(b, name, s, sizeof(s)) ? strtoll(s, NULL, 10) : -1;
 }
 
 static void get_own(struct beat *b, const char *key, char *out, size_t size)
@@ -244,6 +288,7 @@ static void get_own(struct beat *b, const char *key, char *out, size_t size)
 		add(out, size, "%s",
 		    b->group == START	 ? "start"
 		    : b->group == RESUME ? "resume"
+		    : b->group == AGAIN	 ? "again"
 					 : "refused");
 	else if (!strcmp(key, "beat"))
 		add(out, size, "1");
@@ -314,41 +359,179 @@ static void get_suspend_stats(struct beat *b, const char *key, char *out, size_t
 
 	(void)key;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (slurp(b, s, sizeof(s), "/sys/power/suspend_stats/%s", names[i]) &&
-		    (i < 2 || strcmp(s, "0")))
+		if (stat_text(b, names[i], s, sizeof(s)) && (i < 2 || strcmp(s, "0")))
 			add(out, size, "%s:%s", names[i], s);
+}
+
+/* One that fired since it was last told: "NAME:events:wakeups@ms", what is 0 left out. */
+static void add_source(struct beat *b, unsigned long slot, char *name, const char *const v[3],
+		       char *out, size_t size)
+{
+	unsigned long events = strtoul(v[0], NULL, 10), wakeups = strtoul(v[1], NULL, 10);
+	char s[80];
+
+	if (events == b->wakes[slot % WAKERS])
+		return;
+	b->wakes[slot % WAKERS] = events;
+	for (char *p = name; *p; p++)
+		if (*p == ' ')
+			*p = '_';
+	snprintf(s, sizeof(s), wakeups ? ":%lu:%lu" : ":%lu", events, wakeups);
+	if (strtoul(v[2], NULL, 10))
+		snprintf(s + strlen(s), sizeof(s) - strlen(s), "@%lu", strtoul(v[2], NULL, 10));
+	add(out, size, "%s%s", name, s);
+}
+
+/* Before Linux 5.4: a table in debugfs, its columns apart by tabs. */
+static void get_old_sources(struct beat *b, char *out, size_t size)
+{
+	char path[PATH_MAX], line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/debug/wakeup_sources", b->root);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *col[10] = {line}, *p = line;
+		unsigned long slot = 5381;
+		int n = 1;
+
+		for (; n < 10 && (p = strchr(p, '\t')) != NULL; n++) {
+			while (*p == '\t')
+				*p++ = '\0';
+			col[n] = p;
+		}
+		if (n < 9 || !strtoul(col[2], NULL, 10))
+			continue;
+		for (p = line + strlen(line); p > line && p[-1] == ' ';)
+			*--p = '\0';
+		for (p = line; *p; p++)
+			slot = slot * 33 + (unsigned char)*p;
+		add_source(b, slot, line, (const char *const[]){col[2], col[3], col[8]}, out, size);
+	}
+	if (f)
+		fclose(f);
 }
 
 /* Those that fired since they were last told: what woke the machine is among them. */
 static void get_wakeup_sources(struct beat *b, const char *key, char *out, size_t size)
 {
-	char path[PATH_MAX], name[64], s[32];
+	char path[PATH_MAX], name[64], v[3][32];
 	struct dirent *e;
 	DIR *d;
 
 	(void)key;
 	snprintf(path, sizeof(path), "%s/sys/class/wakeup", b->root);
 	d = opendir(path);
+	if (!d)
+		get_old_sources(b, out, size);
 	while (d && (e = readdir(d))) {
 		unsigned long id =
 			strncmp(e->d_name, "wakeup", 6) ? WAKERS : strtoul(e->d_name + 6, NULL, 10);
-		unsigned long n;
+		static const char *const file[] = {"event_count", "wakeup_count", "last_change_ms"};
 
-		if (id >= WAKERS ||
-		    !slurp(b, s, sizeof(s), "/sys/class/wakeup/wakeup%lu/event_count", id))
+		if (id >= WAKERS)
 			continue;
-		n = strtoul(s, NULL, 10);
-		if (n == b->wakes[id])
-			continue;
-		b->wakes[id] = n;
+		for (int i = 0; i < 3; i++)
+			slurp(b, v[i], sizeof(v[i]), "/sys/class/wakeup/wakeup%lu/%s", id, file[i]);
 		slurp(b, name, sizeof(name), "/sys/class/wakeup/wakeup%lu/name", id);
-		for (char *p = name; *p; p++)
-			if (*p == ' ')
-				*p = '_';
-		add(out, size, "%s:%lu", name, n);
+		add_source(b, id, name, (const char *const[]){v[0], v[1], v[2]}, out, size);
 	}
 	if (d)
 		closedir(d);
+}
+
+/* The number, and what the interrupt is for: "9 acpi". */
+static void get_wakeup_irq(struct beat *b, const char *key, char *out, size_t size)
+{
+	char irq[16], what[64], path[PATH_MAX], line[1024], *p;
+	FILE *f;
+
+	(void)key;
+	if (!slurp(b, irq, sizeof(irq), "/sys/power/pm_wakeup_irq"))
+		return;
+	add(out, size, "%s", irq);
+	if (slurp(b, what, sizeof(what), "/sys/kernel/irq/%s/actions", irq)) {
+		add(out, size, "%s", what);
+		return;
+	}
+	/* The last words of its line, behind the counts, the chip and the kind of edge. */
+	snprintf(path, sizeof(path), "%s/proc/interrupts", b->root);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		p = line + strspn(line, " ");
+		if (strncmp(p, irq, strlen(irq)) || p[strlen(irq)] != ':')
+			continue;
+		p = strstr(p, "  ") ? line + strcspn(line, "\n") : line;
+		while (p > line && (unsigned char)p[-1] <= ' ')
+			p--;
+		*p = '\0';
+		while (p > line && (p[-1] != ' ' || (p > line + 1 && p[-2] == ',')))
+			p--;
+		add(out, size, "%s", p);
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* By how much cpu0's states were used for s2idle since they were last told. */
+static void get_s2idle_states(struct beat *b, const char *key, char *out, size_t size)
+{
+	static const char *const file[] = {"usage", "time"};
+	char s[32], name[32];
+
+	(void)key;
+	for (int i = 0; i < STATES; i++) {
+		uint64_t d[2] = {0, 0};
+
+		for (int k = 0; k < 2; k++) {
+			uint64_t v = 0;
+
+			if (slurp(b, s, sizeof(s),
+				  "/sys/devices/system/cpu/cpu0/cpuidle/state%d/s2idle/%s", i,
+				  file[k]))
+				v = strtoull(s, NULL, 10);
+			d[k] = v - b->idles[i][k];
+			b->idles[i][k] = v;
+		}
+		if (!d[0] || b->group != RESUME)
+			continue;
+		b->slept_idle = 1;
+		slurp(b, name, sizeof(name), "/sys/devices/system/cpu/cpu0/cpuidle/state%d/name",
+		      i);
+		add(out, size, "%s:%llu/%llu", name, (unsigned long long)d[0],
+		    (unsigned long long)d[1]);
+	}
+}
+
+/*
+ * What it came back from. Only suspends are counted by suspend_stats: a sleep without one
+ * was a hibernation. Of suspends those that used the idle states were s2idle, whatever is
+ * chosen for "mem".
+ */
+static void get_sleep_mode(struct beat *b, const char *key, char *out, size_t size)
+{
+	char s[64], *p;
+
+	(void)key;
+	if (b->counted == 0) {
+		add(out, size, "disk");
+		return;
+	}
+	if (b->slept_idle) {
+		add(out, size, "s2idle");
+		return;
+	}
+	if (!slurp(b, s, sizeof(s), "/sys/power/mem_sleep")) {
+		if (slurp(b, s, sizeof(s), "/sys/power/state") && strstr(s, "mem"))
+			add(out, size, "mem");
+		return;
+	}
+	p = strchr(s, '[');
+	if (p && p[1 + strcspn(p + 1, "]")]) {
+		p[1 + strcspn(p + 1, "]")] = '\0';
+		add(out, size, "%s", strcmp(p + 1, "deep") ? p + 1 : "mem");
+	}
 }
 
 static const struct {
@@ -357,24 +540,36 @@ static const struct {
 	const char *path;
 	void (*get)(struct beat *, const char *key, char *out, size_t size);
 } keys[] = {
-#define ALWAYS (START | RESUME)
+#define ALWAYS (START | RESUME | AGAIN)
+#define SLEPT  (RESUME | REFUSED)
 	{"info", ALWAYS | REFUSED, NULL, get_own},
-	{"beat", ALWAYS, NULL, get_own},
-	{"mode", ALWAYS, NULL, get_own},
-	{"format", ALWAYS, NULL, get_own},
-	{"period_us", ALWAYS, NULL, get_own},
+	{"beat", START | AGAIN, NULL, get_own},
+	{"mode", START | AGAIN, NULL, get_own},
+	{"format", START | AGAIN, NULL, get_own},
+	{"period_us", START | AGAIN, NULL, get_own},
 	{"suspend_stats", ALWAYS | REFUSED, NULL, get_suspend_stats},
-	{"wakeup_irq", RESUME, "/sys/power/pm_wakeup_irq", NULL},
+	{"wakeup_irq", SLEPT, NULL, get_wakeup_irq},
 	{"wakeup_sources", ALWAYS | REFUSED, NULL, get_wakeup_sources},
+	{"s2idle_states", START | RESUME, NULL, get_s2idle_states},
+	{"sleep_mode", RESUME, NULL, get_sleep_mode},
+	{"hw_sleep_us", RESUME, "/sys/power/suspend_stats/last_hw_sleep", NULL},
+	{"hw_sleep_total_us", RESUME, "/sys/power/suspend_stats/total_hw_sleep", NULL},
 	{"s2idle_residency_us", RESUME,
 	 "/sys/devices/system/cpu/cpuidle/low_power_idle_system_residency_us", NULL},
-	{"hw_sleep_us", RESUME, "/sys/power/suspend_stats/last_hw_sleep", NULL},
+	{"s2idle_cpu_us", RESUME, "/sys/devices/system/cpu/cpuidle/low_power_idle_cpu_residency_us",
+	 NULL},
+	{"wake_lock", ALWAYS | REFUSED, "/sys/power/wake_lock", NULL},
 	{"clocksource", ALWAYS, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 	 NULL},
 	{"pm_test", ALWAYS | REFUSED, "/sys/power/pm_test", NULL},
 	/* From here on what does not change; a group that was cut short is gone on with. */
 	{"kernel", ALWAYS, NULL, get_own},
 	{"mem_sleep", ALWAYS, "/sys/power/mem_sleep", NULL},
+	{"state", ALWAYS, "/sys/power/state", NULL},
+	{"autosleep", ALWAYS, "/sys/power/autosleep", NULL},
+	{"disk", ALWAYS, "/sys/power/disk", NULL},
+	{"image_size", ALWAYS, "/sys/power/image_size", NULL},
+	{"hw_sleep_max_us", ALWAYS, "/sys/power/suspend_stats/max_hw_sleep", NULL},
 	{"boot_id", ALWAYS, "/proc/sys/kernel/random/boot_id", NULL},
 	{"tty", ALWAYS, NULL, get_own},
 	{"baud", ALWAYS, NULL, get_own},
@@ -386,8 +581,10 @@ static const struct {
 	{"cpuidle", ALWAYS, NULL, get_cpuidle},
 	{"aspm", ALWAYS, "/sys/module/pcie_aspm/parameters/policy", NULL},
 };
-#define CHANGING 12
+#define CHANGING 17
 #define KEYS	 (sizeof(keys) / sizeof(*keys))
+
+typedef char keys_have_room[KEYS <= KEYS_MAX ? 1 : -1];
 
 /* -------------------------------------------------------------------- port */
 
@@ -614,63 +811,85 @@ static void stream_beats(struct beat *b)
 /* After a late beat, once quiet: was it a suspend, a refused one, or only load? */
 static void what_happened(struct beat *b)
 {
-	int64_t success = number(b, "/sys/power/suspend_stats/success");
-	int64_t fail = number(b, "/sys/power/suspend_stats/fail");
+	int64_t success = stat_number(b, "success"), fail = stat_number(b, "fail");
 
 	b->check = 0;
 	if (b->off_ns - b->told_off > MS || success != b->success)
 		b->group = RESUME;
-	else if (fail != b->fail && b->group == NONE)
+	else if (fail != b->fail && (b->group == NONE || b->group == AGAIN))
 		b->group = REFUSED;
 	else
 		return;
-	b->next = 0;
+	b->counted = success < 0 || b->success < 0 ? -1 : success - b->success;
+	b->slept_idle = 0;
+	b->next = b->from = 0;
+	b->value[0] = '\0';
 	b->told_off = b->off_ns;
 	b->success = success;
 	b->fail = fail;
 }
 
-/* Next key of the group that has a value. @return it, or KEYS at the end */
-static size_t next_key(struct beat *b, char *value, size_t size)
+/* What does not change with a sleep is told again only where it did, or once a minute. */
+static int is_news(struct beat *b, size_t k)
 {
-	size_t k;
+	uint32_t sum = 2166136261U;
 
+	for (const char *p = b->value; *p; p++)
+		sum = (sum ^ (unsigned char)*p) * 16777619U;
+	if (k >= CHANGING && b->group == RESUME && sum == b->said[k])
+		return 0;
+	b->said[k] = sum;
+	return 1;
+}
+
+/* Next key of the group that has a value to be told. @return 0 at the end */
+static int next_key(struct beat *b)
+{
 	while (b->next < KEYS) {
-		k = b->next++;
+		size_t k = b->next++;
+
 		if (k >= CHANGING)
 			k = CHANGING + b->constant++ % (KEYS - CHANGING);
 		if (!(keys[k].groups & (int)b->group))
 			continue;
-		value[0] = '\0';
+		b->key = k;
+		b->from = 0;
+		b->value[0] = '\0';
 		if (keys[k].get)
-			keys[k].get(b, keys[k].key, value, size);
+			keys[k].get(b, keys[k].key, b->value, sizeof(b->value));
 		else
-			slurp(b, value, size, "%s", keys[k].path);
-		if (value[0])
-			return k;
+			slurp(b, b->value, sizeof(b->value), "%s", keys[k].path);
+		if (b->value[0] && is_news(b, k))
+			return 1;
 	}
 	b->group = NONE;
-	return KEYS;
+	b->value[0] = '\0';
+	b->again_at = now_ns(CLOCK_BOOTTIME) + AGAIN_NS;
+	return 0;
 }
 
 /* One information line, if it is time for one; then the line is busy with it. */
 static void tell(struct beat *b, int64_t now)
 {
-	char value[512], line[VALUE_MAX + 64];
-	size_t k, n;
+	char line[LINE_MAX_ + 64];
+	size_t n, took;
 
 	if (b->check && now >= b->settle_at)
 		what_happened(b);
+	if (b->group == NONE && now >= b->again_at) {
+		b->group = AGAIN;
+		b->next = 0;
+	}
 	if (b->group == NONE || b->check || b->since_line < LINE_EVERY)
 		return;
-	k = next_key(b, value, sizeof(value));
-	if (k == KEYS)
+	if (!b->value[b->from] && !next_key(b))
 		return;
-	n = info_line(line, keys[k].key, value);
+	took = info_line(line, keys[b->key].key, b->from > 0, b->value + b->from, &n);
 	if (b->mode == DRAIN)
 		port_settle(b);
 	if (port_send(b, line, n))
 		return;
+	b->from += took;
 	b->since_line = 0;
 	b->busy_until = now_ns(CLOCK_BOOTTIME) + (b->paced ? 0 : (int64_t)n * b->char_ns);
 }
@@ -720,8 +939,8 @@ static int run(struct beat *b)
 
 	take_clocks(b);
 	b->told_off = last_off = b->off_ns;
-	b->success = number(b, "/sys/power/suspend_stats/success");
-	b->fail = number(b, "/sys/power/suspend_stats/fail");
+	b->success = stat_number(b, "success");
+	b->fail = stat_number(b, "fail");
 	b->group = b->info ? START : NONE;
 	if (b->mode != STREAM && !b->asked)
 		try_period(b);

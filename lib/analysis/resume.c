@@ -62,6 +62,7 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 		   : ww_control_judge(c, f->regex, &r->cycle[r->cycles], f->err);
 	if (rc < 0)
 		return rc;
+	r->cycle[r->cycles].c.mode = ww_scan_mode(&r->scan, begin, c->to_ns);
 	/* Watching, and what looked like an event was none. */
 	if (!ww_iv_ok(c->request) && !ww_iv_ok(r->cycle[r->cycles].c.event[WW_EV_LAST_BEAT]))
 		ww_cycle_out_free(&r->cycle[r->cycles]);

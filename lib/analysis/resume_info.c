@@ -46,3 +46,18 @@ int ww_scan_told(struct ww_scan *s, struct ww_interval t, const char *key, const
 	s->infos++;
 	return 0;
 }
+
+int ww_scan_mode(const struct ww_scan *s, int64_t from_ns, int64_t to_ns)
+{
+	for (size_t i = s->infos; i-- > 0;) {
+		const struct ww_info_line *line = &s->info[i];
+
+		if (line->t.lo_ns < from_ns || line->t.lo_ns > to_ns ||
+		    strcmp(line->key, "sleep_mode") != 0)
+			continue;
+		for (int m = WW_PM_MODE_MEM; ww_pm_mode_name(m); m++)
+			if (strcmp(ww_pm_mode_name(m), line->value) == 0)
+				return m;
+	}
+	return WW_PM_MODE_UNKNOWN;
+}

@@ -28,13 +28,21 @@
  * control characters, '*' and '%' are %-escaped, at most 48 bytes as sent; what is
  * longer goes on in lines # KEY+=VALUE * CC \n, which append. (48 bytes are 5 ms at
  * 115200 baud: longer lines would look like starvation.) Keys: info (start,
- * resume, refused: opens a group), beat (1: version of this format), mode, format, period_us,
- * tty, baud, boot_id, host, kernel, cmdline, board, firmware, clocksource, governor,
- * cpuidle, aspm, mem_sleep, pm_test, suspend_stats (NAME:COUNT, blank separated),
- * wakeup_irq, wakeup_sources, s2idle_residency_us, hw_sleep_us. A key whose file does
- * not exist is not sent. The group is sent again every 60 s, for those who began to
- * listen later. Lines come one at a time between beats, so that they hardly
- * disturb the cadence.
+ * resume, refused, again: opens a group), beat (1: version of this format), mode, format,
+ * period_us, tty, baud, boot_id, host, kernel, cmdline, board, firmware, clocksource,
+ * governor, cpuidle, aspm, mem_sleep, state, autosleep, disk, image_size, pm_test,
+ * suspend_stats (NAME:COUNT, blank separated), and of the sleep that is over:
+ *   sleep_mode             mem, s2idle, standby, shallow or disk: what it came back from
+ *   wakeup_irq             number and names of its actions: "9 acpi"
+ *   wakeup_sources         those that fired since they were told last:
+ *                          NAME:EVENTS[:WAKEUPS][@MS of the last change]
+ *   s2idle_states          cpu0's idle states, used more since: NAME:TIMES/US
+ *   s2idle_residency_us, s2idle_cpu_us   low_power_idle_{system,cpu}_residency_us
+ *   hw_sleep_us, hw_sleep_total_us, hw_sleep_max_us   of suspend_stats
+ *   wake_lock              Android's wakelocks that are held
+ * A key whose file does not exist is not sent, nor after a resume what is as it was. All is
+ * sent again every 60 s, for those who began to listen later. Lines come one at a time
+ * between beats, so that they hardly disturb the cadence.
  */
 #ifndef WW_TEXT_BEAT_H
 #define WW_TEXT_BEAT_H
