@@ -26,7 +26,10 @@ static const char *read_name(const char *p, const char *end, struct ww_slice *na
 	}
 }
 
-/* A mark of user space: "tracing_mark_write: SUSPEND START", which trace-cmd calls "print". */
+/*
+ * A mark of user space: "tracing_mark_write: SUSPEND START"; of trace-cmd "print: ", then the
+ * same, or an address where it knows no names.
+ */
 static bool read_mark(struct ww_ftline *out)
 {
 	static const char write[] = "tracing_mark_write: ";
@@ -35,6 +38,9 @@ static bool read_mark(struct ww_ftline *out)
 	if (IS(out->event, "print") && out->text.n >= sizeof(write) - 1 &&
 	    memcmp(out->text.p, write, sizeof(write) - 1) == 0)
 		out->text = ww_cut(out->text.p + sizeof(write) - 1, end);
+	else if (IS(out->event, "print") && out->text.n > 2 && memcmp(out->text.p, "0x", 2) == 0 &&
+		 memchr(out->text.p, ' ', out->text.n))
+		out->text = ww_cut((char *)memchr(out->text.p, ' ', out->text.n) + 1, end);
 	else if (!IS(out->event, "tracing_mark_write") && !IS(out->event, "0"))
 		return false;
 	out->kind = WW_FT_MARK;
