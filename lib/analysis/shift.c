@@ -145,6 +145,9 @@ static int add_row(struct making *k, const struct ww_metric *a, const struct ww_
 
 	for (int i = 0; i < 2; i++)
 		n[i] = gather(m[i], k->set[i]->cycles, k->v[i]);
+	/* What came up in a few cycles only is no part of the set. */
+	if ((!a || !b) && 2 * (n[0] + n[1]) <= k->set[a ? 0 : 1]->cycles)
+		return 0;
 	if (kind_of(any->kind) == 5 && too_small(k, n[0], n[1])) {
 		s->small_devices++;
 		return 0;
@@ -296,26 +299,47 @@ static int side_of(struct ww_shift_side *to, const struct ww_cycleset *from)
 	return to->name ? 0 : -ENOMEM;
 }
 
+static bool said(const struct ww_notes *l, const char *note)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->note[i], note) == 0)
+			return true;
+	return false;
+}
+
+static void notes_of(struct making *k)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct ww_notes *l = &k->set[i]->notes, *other = &k->set[1 - i]->notes;
+
+		for (size_t j = 0; j < l->n; j++) {
+			if (!said(other, l->note[j]))
+				ww_note(&k->s->notes, "%c: %s", 'A' + i, l->note[j]);
+			else if (i == 0)
+				ww_note(&k->s->notes, "A and B: %s", l->note[j]);
+		}
+	}
+}
+
 static void remarks(struct making *k)
 {
 	struct ww_shift *s = k->s;
+	bool below = false;
 
-	for (int i = 0; i < 2; i++)
-		for (size_t j = 0; j < k->set[i]->notes.n; j++)
-			ww_note(&s->notes, "%c: %s", 'A' + i, k->set[i]->notes.note[j]);
+	ww_note(&s->notes, "B - A is the median of all differences of a cycle of B and one of A "
+			   "(Hodges and Lehmann); p is by ranks and stands for all figures of its "
+			   "kind (Holm)");
+	for (size_t i = 0; i < s->rows; i++)
+		below |= s->row[i].verdict == WW_SHIFT_BELOW_RESOLUTION;
+	if (below)
+		ww_note(&s->notes, "below resolution: the readings scatter less than one reading's "
+				   "own interval is wide, so that the same difference may be none");
 	if (s->small_devices)
 		ww_note(&s->notes,
-			"callbacks of devices that took less than %s ms on average "
-			"are left out: %zu of them",
-			"0.5", s->small_devices);
-	for (size_t i = 0; i < s->rows; i++) {
-		if (s->row[i].verdict != WW_SHIFT_BELOW_RESOLUTION)
-			continue;
-		ww_note(&s->notes, "below resolution: the readings do not scatter as wide as one "
-				   "reading's own interval, so that the same difference may be "
-				   "none");
-		break;
-	}
+			"callbacks of devices that took less than 0.5 ms on average are left "
+			"out: %zu of them",
+			s->small_devices);
+	notes_of(k);
 }
 
 static int make(struct making *k, const char *fail_if, struct ww_error *err)

@@ -35,6 +35,7 @@ struct ww_shift_cond {
 	const char *of;	       /* the row that decided, NULL none */
 	double value, against; /* what was compared: bound or estimate, limit in the row's unit */
 	const char *unit;
+	double grain;	 /* what the row's interval leaves of digits; NaN unknown */
 	uint64_t needed; /* undecided: cycles a side that would decide it, about; 0 unknown */
 };
 

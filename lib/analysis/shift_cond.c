@@ -266,6 +266,7 @@ static int judge_shift(struct ww_shift *s, struct ww_shift_cond *c, struct ww_er
 		c->value = value;
 		c->against = against;
 		c->unit = r->unit;
+		c->grain = (r->ci[1] - r->ci[0]) / 4;
 		c->needed = state == WW_COND_UNDECIDED ? needed(r, est - against) : 0;
 	}
 	if (!found && !many)

@@ -271,10 +271,10 @@ void ww_shift_put_state(struct ww_str *s, const struct ww_shift_cond *c)
 		ww_shift_put_p(s, c->value);
 	} else if (c->of) {
 		ww_str_add(s, c->median ? ": " : ": at least ");
-		ww_shift_put(s, c->value, NAN, true);
+		ww_shift_put(s, c->value, c->grain, true);
 		unit(s, c->value, c->unit);
 		ww_str_add(s, ", limit ");
-		ww_shift_put(s, c->against, NAN, false);
+		ww_shift_put(s, c->against, c->grain, false);
 		ww_str_addf(s, " %s, ", c->unit);
 		ww_str_plain(s, c->of);
 	}
