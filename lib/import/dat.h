@@ -51,7 +51,7 @@ struct ww_dat_cursor {
 	const uint8_t *mem; /* NULL: the file's */
 	uint8_t *owned;
 	uint64_t at, end;
-	bool bad;
+	bool bad, nomem;
 };
 
 struct ww_dat_cpu {
@@ -111,6 +111,8 @@ void ww_dat_close(struct ww_dat_cursor *c);
 int ww_dat_unpack(const struct ww_dat *d, const uint8_t *src, size_t src_n, uint8_t *to, size_t n,
 		  struct ww_error *err);
 int ww_dat_broken(const struct ww_dat *d, const char *what, struct ww_error *err);
+/* After ww_dat_blob() gave nothing. */
+int ww_dat_no_blob(const struct ww_dat_cursor *c, const char *what, struct ww_error *err);
 
 /* datfile.c: fd is taken where `owned`, in any case. */
 int ww_dat_open(const char *name, int fd, bool owned, struct ww_dat **out, struct ww_error *err);

@@ -14,6 +14,11 @@ int ww_dat_broken(const struct ww_dat *d, const char *what, struct ww_error *err
 	return ww_fail(err, -EBADMSG, "%s: a trace of trace-cmd that is broken: %s", d->name, what);
 }
 
+int ww_dat_no_blob(const struct ww_dat_cursor *c, const char *what, struct ww_error *err)
+{
+	return c->nomem ? ww_fail_nomem(err) : ww_dat_broken(c->d, what, err);
+}
+
 uint64_t ww_dat_num(const struct ww_dat *d, const uint8_t *p, unsigned bytes)
 {
 	struct ww_rd r = ww_rd_of(p, bytes);
@@ -85,6 +90,7 @@ char *ww_dat_blob(struct ww_dat_cursor *c, uint64_t n, uint64_t most)
 		return NULL;
 	}
 	p = malloc((size_t)n + 1);
+	c->nomem = !p;
 	if (!p || !ww_dat_get(c, p, (size_t)n)) {
 		free(p);
 		c->bad = true;

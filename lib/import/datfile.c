@@ -24,7 +24,7 @@ int ww_dat_read_header_info(struct ww_dat *d, struct ww_dat_cursor *c, struct ww
 		return ww_dat_broken(d, "it has no header_page", err);
 	text = ww_dat_blob(c, ww_dat_read(c, 8), FORMAT_MOST);
 	if (!text)
-		return ww_dat_broken(d, "it ends in its header", err);
+		return ww_dat_no_blob(c, "it ends in its header", err);
 	rc = ww_dat_header_page(d, text, err);
 	free(text);
 	if (rc == 0 && (!ww_dat_string(c, word, sizeof(word)) || strcmp(word, "header_event") != 0))
@@ -46,7 +46,7 @@ static int read_formats(struct ww_dat *d, struct ww_dat_cursor *c, uint64_t coun
 		char *text = ww_dat_blob(c, ww_dat_read(c, 8), FORMAT_MOST);
 
 		if (!text)
-			return ww_dat_broken(d, "it ends among the formats of its events", err);
+			return ww_dat_no_blob(c, "it ends among the formats of its events", err);
 		rc = ww_dat_format(d, text, err);
 	}
 	return rc;
@@ -75,13 +75,13 @@ int ww_dat_read_events(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_erro
 	return rc;
 }
 
-int ww_dat_read_table(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_dat_table *t, int base,
-		      uint64_t n, struct ww_error *err)
+int ww_dat_read_table(struct ww_dat_cursor *c, struct ww_dat_table *t, int base, uint64_t n,
+		      struct ww_error *err)
 {
 	char *text = ww_dat_blob(c, n, TABLE_MOST);
 
 	if (!text)
-		return ww_dat_broken(d, "it ends in a table of names", err);
+		return ww_dat_no_blob(c, "it ends in a table of names", err);
 	return ww_dat_table(t, text, (size_t)n, base, err);
 }
 
@@ -206,9 +206,9 @@ static int read_version6(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_er
 	ww_dat_skip(c, d->syms_n);
 	rc = check(c, "it ends in the names of functions", err);
 	if (rc == 0)
-		rc = ww_dat_read_table(d, c, &d->printk, 16, ww_dat_read(c, 4), err);
+		rc = ww_dat_read_table(c, &d->printk, 16, ww_dat_read(c, 4), err);
 	if (rc == 0)
-		rc = ww_dat_read_table(d, c, &d->comm, 10, ww_dat_read(c, 8), err);
+		rc = ww_dat_read_table(c, &d->comm, 10, ww_dat_read(c, 8), err);
 	return rc < 0 ? rc : read_cpus6(d, c, err);
 }
 

@@ -26,8 +26,8 @@ enum {
 int ww_dat_read_header_info(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_error *err);
 int ww_dat_read_ftrace(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_error *err);
 int ww_dat_read_events(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_error *err);
-int ww_dat_read_table(struct ww_dat *d, struct ww_dat_cursor *c, struct ww_dat_table *t, int base,
-		      uint64_t n, struct ww_error *err);
+int ww_dat_read_table(struct ww_dat_cursor *c, struct ww_dat_table *t, int base, uint64_t n,
+		      struct ww_error *err);
 void ww_dat_set_clock(struct ww_dat *d, const char *text, size_t n);
 void ww_dat_set_tsc(struct ww_dat *d, const uint8_t *p);
 int ww_dat_add_cpu(struct ww_dat *d, uint32_t number, uint32_t page_size, uint64_t at, uint64_t n,

@@ -33,7 +33,7 @@ static int open_section(struct ww_dat *d, uint64_t at, uint64_t id, struct ww_da
 	packed = ww_dat_blob(c, packed_n, SECTION_MOST);
 	if (!packed || plain_n > SECTION_MOST) {
 		free(packed);
-		return ww_dat_broken(d, "a packed section", err);
+		return ww_dat_no_blob(c, "a packed section", err);
 	}
 	c->owned = malloc((size_t)plain_n + 1);
 	if (!c->owned) {
@@ -108,9 +108,9 @@ static int read_section7(struct ww_dat *d, uint64_t id, uint64_t at, struct ww_e
 	else if (rc == 0 && id == OPT_EVENTS)
 		rc = ww_dat_read_events(d, &c, err);
 	else if (rc == 0 && id == OPT_PRINTK)
-		rc = ww_dat_read_table(d, &c, &d->printk, 16, ww_dat_read(&c, 4), err);
+		rc = ww_dat_read_table(&c, &d->printk, 16, ww_dat_read(&c, 4), err);
 	else if (rc == 0 && id == OPT_CMDLINES)
-		rc = ww_dat_read_table(d, &c, &d->comm, 10, ww_dat_read(&c, 8), err);
+		rc = ww_dat_read_table(&c, &d->comm, 10, ww_dat_read(&c, 8), err);
 	ww_dat_close(&c);
 	return rc;
 }
@@ -160,7 +160,7 @@ static int read_options7(struct ww_dat *d, uint64_t at, uint64_t *next, struct w
 		char *data = ww_dat_blob(&c, n, SECTION_MOST);
 
 		if (!data) {
-			rc = ww_dat_broken(d, "it ends among its options", err);
+			rc = ww_dat_no_blob(&c, "it ends among its options", err);
 			break;
 		}
 		if (id == OPT_DONE) {
@@ -220,7 +220,7 @@ int ww_dat_symbols(struct ww_dat *d, struct ww_error *err)
 	if (rc == 0 && d->version == 7)
 		n = ww_dat_read(&c, 4);
 	if (rc == 0)
-		rc = ww_dat_read_table(d, &c, &d->syms, 16, n, err);
+		rc = ww_dat_read_table(&c, &d->syms, 16, n, err);
 	ww_dat_close(&c);
 	return rc;
 }

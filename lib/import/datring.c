@@ -31,7 +31,7 @@ static int next_chunk(struct ww_dat *d, struct ww_dat_cpu *c, struct ww_error *e
 	packed = ww_dat_blob(&r, packed_n, CHUNK_MOST);
 	if (!packed || plain_n > CHUNK_MOST || plain_n == 0) {
 		free(packed);
-		return ww_dat_broken(d, "it ends in its packed data", err);
+		return ww_dat_no_blob(&r, "it ends in its packed data", err);
 	}
 	c->at = r.at;
 	chunk = realloc(c->chunk, (size_t)plain_n);
