@@ -234,14 +234,13 @@ bool ww_kclock_at(const struct ww_kclock *k, size_t stretch, int64_t stamp_ns,
 		     (int64_t)ceil(bound(k, &k->all, stretch, stamp_ns, 1));
 	good = k->good_of[stretch];
 	floor_ns = k->floor_ns[stretch];
+	lo = WW_TIME_MIN;
 	if (good != SIZE_MAX)
 		lo = k->good.stretch[good].r0_ns +
 		     (int64_t)floor(bound(k, &k->good, good, stamp_ns, -1)) - PRINTK_NS;
 	else if (floor_ns != WW_TIME_MIN)
 		/* Its first stamp came after the last byte before it. */
 		lo = floor_ns + stamp_ns - k->all.stretch[stretch].s0_us * 1000;
-	else
-		return false;
 	out->lo_ns = lo < out->hi_ns ? lo : out->hi_ns;
 	return true;
 }

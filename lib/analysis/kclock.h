@@ -55,7 +55,10 @@ int ww_kclock_until(struct ww_kclock *k, int64_t stamp_ns, size_t *stretch, stru
 void ww_kclock_slept(struct ww_kclock *k, bool fresh);
 /* All that waits; then the rate. */
 int ww_kclock_end(struct ww_kclock *k, struct ww_error *err);
-/* A stamp on the bench's axis. @return false: nothing aligns them */
+/*
+ * A stamp on the bench's axis; lo WW_TIME_MIN: not bounded from below.
+ * @return false: nothing aligns them
+ */
 bool ww_kclock_at(const struct ww_kclock *k, size_t stretch, int64_t stamp_ns,
 		  struct ww_interval *out);
 void ww_kclock_free(struct ww_kclock *k);

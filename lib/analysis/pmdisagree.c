@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of one thing by two sources, side by side: which of them cannot both be right. */
+/*
+ * Callbacks by two sources, side by side: which figures cannot both be right. Phases are compared
+ * where the two become one (pmmerge.c), with the stamps of both at hand.
+ */
 #include "analysis/pmwork.h"
 #include "base/str.h"
 
 #define DEVICE_NS (500 * WW_NS_PER_US)
-#define PHASE_NS  (2 * WW_NS_PER_MS)
-#define AROUND	  240 /* bytes of the lines that stand at the ends of a phase */
-#define MOST	  5   /* sentences on devices */
+#define MOST	  5 /* sentences on devices */
 
 static void put_ms(struct ww_str *s, struct ww_interval v)
 {
@@ -62,20 +63,6 @@ static void devices(struct ww_pm_work *w)
 
 void ww_pm_disagree(struct ww_pm_work *w)
 {
-	int64_t around = w->c.baud ? (int64_t)(AROUND * 1e10 / w->c.baud) : 0;
-
 	devices(w);
-	for (size_t i = 0; i < w->spans; i++) {
-		const struct ww_pm_span *p = &w->span[i];
-		struct ww_str s = {0};
-		bool of_devices = (p->phase >= WW_PM_SUSPEND && p->phase <= WW_PM_SUSPEND_NOIRQ) ||
-				  (p->phase >= WW_PM_RESUME_NOIRQ && p->phase <= WW_PM_RESUME);
-
-		if (!of_devices || !ww_iv_ok(p->printed) || !ww_iv_ok(p->traced) || p->failed ||
-		    apart(p->printed, p->traced) <= PHASE_NS + around + ww_iv_mid(p->traced) / 50)
-			continue;
-		ww_str_addf(&s, "%s", ww_pm_phase_name(p->phase));
-		say(w, &s, p->printed, p->traced);
-	}
 	w->oom |= w->contradictions.bad;
 }

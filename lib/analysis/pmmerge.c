@@ -240,6 +240,33 @@ static void lacking(struct merge *m, size_t text_n)
 	}
 }
 
+/*
+ * Both begin in one moment; ftrace's end comes after the line that announces it, which may
+ * take long on a console: the begin by the printed length is what can contradict.
+ */
+static void compare_span(struct merge *m, const struct ww_pm_span *a, const struct ww_pm_span *b)
+{
+	bool devices = (a->phase >= WW_PM_SUSPEND && a->phase <= WW_PM_SUSPEND_NOIRQ) ||
+		       (a->phase >= WW_PM_RESUME_NOIRQ && a->phase <= WW_PM_RESUME);
+	struct ww_str s = {0};
+	int64_t apart;
+
+	if (!devices || a->failed || b->failed || !ww_iv_ok(a->printed) || !ww_iv_ok(b->length) ||
+	    a->end_ns == WW_TIME_MAX || b->start_ns == WW_TIME_MIN)
+		return;
+	apart = a->end_ns - ww_iv_mid(a->printed) - b->start_ns;
+	if (apart < 0)
+		apart = -apart;
+	if (apart <= LIKE_NS + ww_iv_mid(b->length) / 50)
+		return;
+	ww_str_addf(&s, "%s: ", ww_pm_phase_name(a->phase));
+	ms(&s, ww_iv_mid(a->printed));
+	ww_str_add(&s, " by the kernel text, ");
+	ms(&s, ww_iv_mid(b->length));
+	ww_str_add(&s, " by ftrace");
+	say(m->text, &s);
+}
+
 static void spans(struct merge *m)
 {
 	size_t n = m->text->spans;
@@ -262,6 +289,7 @@ static void spans(struct merge *m)
 			a->traced = ww_iv_ok(b->traced) ? b->traced : b->length;
 			continue;
 		}
+		compare_span(m, a, b);
 		a->verb = a->verb ? a->verb : b->verb;
 		a->failed |= b->failed;
 		a->nested |= b->nested;

@@ -9,11 +9,9 @@
 
 #include <math.h>
 
-#define NEAR_NS	 2e9 /* a cycle begins within so much of where it should */
-#define BOOT_NS	 5e9 /* two clocks of one boot differ by less */
-#define TRIED	 16  /* cycles of the text whose distances are tried */
-#define AHEAD_NS (400 * WW_NS_PER_MS)
-#define DRAIN_NS (5 * WW_NS_PER_MS)
+#define NEAR_NS 2e9 /* a cycle begins within so much of where it should */
+#define BOOT_NS 5e9 /* two clocks of one boot differ by less */
+#define TRIED	16  /* cycles of the text whose distances are tried */
 
 struct texts {
 	struct ww_pm_cycle **c;
@@ -156,46 +154,6 @@ static int join(const struct ww_resume *r, const struct texts *all, uint32_t *to
 	return waking && bench ? 0 : ww_fail_nomem(err);
 }
 
-static const struct ww_pm_span *phase(const struct ww_pm_cycle *c, int which)
-{
-	for (size_t i = 0; i < c->spans; i++)
-		if (c->span[i].phase == which)
-			return &c->span[i];
-	return NULL;
-}
-
-static bool known(int64_t t)
-{
-	return t > WW_TIME_MIN / 2 && t < WW_TIME_MAX / 2;
-}
-
-/*
- * Without a console's stamps: a beat that came was written before user space froze, and the
- * one due next was not; the first one after was written when it thawed.
- */
-static void tie(const struct ww_resume *r, size_t i, struct ww_kernel_cycle *kc)
-{
-	const struct ww_interval *e = r->cycle[i].c.event;
-	const struct ww_pm_span *freeze = phase(kc->c, WW_PM_FREEZE);
-	const struct ww_pm_span *thaw = phase(kc->c, WW_PM_THAW);
-	int64_t waits = r->scan.mode == WW_BEAT_STREAM ? AHEAD_NS : DRAIN_NS;
-	int64_t due = r->scan.cadence.limit_ns;
-
-	if (freeze && known(freeze->start_ns) && known(freeze->end_ns) &&
-	    ww_iv_ok(e[WW_EV_LAST_BEAT]))
-		kc->tie[0] =
-			(struct ww_interval){e[WW_EV_LAST_BEAT].lo_ns - waits - freeze->end_ns,
-					     e[WW_EV_LAST_BEAT].hi_ns + due - freeze->start_ns};
-	if (ww_iv_ok(e[WW_EV_REQUEST]) && known(kc->c->t.lo_ns) && ww_iv_ok(kc->tie[0]) &&
-	    e[WW_EV_REQUEST].lo_ns - kc->c->t.lo_ns > kc->tie[0].lo_ns)
-		kc->tie[0].lo_ns = e[WW_EV_REQUEST].lo_ns - kc->c->t.lo_ns;
-	if (thaw && known(thaw->start_ns) && known(thaw->end_ns) && ww_iv_ok(e[WW_EV_FIRST_BEAT]) &&
-	    known(e[WW_EV_FIRST_BEAT].hi_ns))
-		kc->tie[1] =
-			(struct ww_interval){e[WW_EV_FIRST_BEAT].lo_ns - waits - due - thaw->end_ns,
-					     e[WW_EV_FIRST_BEAT].hi_ns - thaw->start_ns};
-}
-
 /* The console's view and the text's. */
 static int merge(struct ww_kernel_cycle *kc, const struct ww_pm_cycle *c, struct ww_error *err)
 {
@@ -241,11 +199,12 @@ static int attach(struct ww_resume *r, size_t i, struct ww_pm_cycle **c, struct 
 	*kc = (struct ww_kernel_cycle){.c = *c,
 				       .before = SIZE_MAX,
 				       .after = SIZE_MAX,
-				       .tie = {WW_INTERVAL_NONE, WW_INTERVAL_NONE},
+				       .tie = {{WW_TIME_MIN, WW_TIME_MAX},
+					       {WW_TIME_MIN, WW_TIME_MAX}},
 				       .mine = true};
 	*c = NULL;
 	k->of[i] = (uint32_t)k->n;
-	tie(r, i, kc);
+	ww_kernel_tie(r, i, kc);
 	ww_kernel_place(k, kc);
 	return 0;
 }

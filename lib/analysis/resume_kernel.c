@@ -6,6 +6,8 @@
 
 #define APART_NS (5 * WW_NS_PER_S) /* an entry line so long before a cycle is another's */
 
+#define OPEN ((struct ww_interval){WW_TIME_MIN, WW_TIME_MAX})
+
 /* The console's bytes, seen by the clock on their way. */
 struct tap {
 	struct ww_text text;
@@ -38,7 +40,7 @@ static int add(struct ww_kernel *k, const struct ww_pm_cycle *c, struct ww_kerne
 		.c = ww_pm_cycle_copy(c, WW_KERNEL_DEVICES),
 		.before = SIZE_MAX,
 		.after = SIZE_MAX,
-		.tie = {WW_INTERVAL_NONE, WW_INTERVAL_NONE},
+		.tie = {OPEN, OPEN},
 		.begin = c->bench_begin,
 		.end = c->bench_end,
 	};
@@ -55,6 +57,12 @@ static int64_t last_stamp(const struct ww_pm_cycle *c)
 	return ww_iv_ok(c->sleep_end) ? c->sleep_end.hi_ns : c->t.lo_ns;
 }
 
+bool ww_kernel_slept(const struct ww_pm_cycle *c)
+{
+	return ww_iv_ok(c->sleep_begin) && ww_iv_ok(c->sleep_end) && c->result != WW_PM_FAILED &&
+	       c->result != WW_PM_ABORTED && c->result != WW_PM_TEST;
+}
+
 /* Which stretches its stamps lie in: those before its sleep, and those after it. */
 static int place(struct ww_kernel *k, struct ww_kernel_cycle *kc, struct ww_error *err)
 {
@@ -63,7 +71,7 @@ static int place(struct ww_kernel *k, struct ww_kernel_cycle *kc, struct ww_erro
 
 	if (c->clock != WW_PM_CLOCK_PRINTK)
 		return 0;
-	if (!ww_iv_ok(c->sleep_begin)) {
+	if (!ww_kernel_slept(c)) {
 		rc = ww_kclock_until(&k->clock, last_stamp(c), &kc->before, err);
 		kc->after = kc->before;
 		return rc;
@@ -152,7 +160,7 @@ bool ww_kernel_at_side(const struct ww_kernel *kernel, const struct ww_kernel_cy
 		       int64_t kernel_ns, struct ww_interval *out)
 {
 	const struct ww_pm_cycle *c = k->c;
-	struct ww_interval tie = k->tie[after];
+	struct ww_interval tie = k->tie[after], t = OPEN;
 
 	if (kernel_ns <= WW_TIME_MIN / 2 || kernel_ns >= WW_TIME_MAX / 2)
 		return false;
@@ -160,12 +168,18 @@ bool ww_kernel_at_side(const struct ww_kernel *kernel, const struct ww_kernel_cy
 		*out = (struct ww_interval){kernel_ns, kernel_ns};
 		return true;
 	}
-	if (kernel && kernel->have_clock && c->clock == WW_PM_CLOCK_PRINTK && !k->mine &&
-	    ww_kclock_at(&kernel->clock, after ? k->after : k->before, kernel_ns, out))
-		return true;
-	if (!ww_iv_ok(tie))
+	if (!kernel || !kernel->have_clock || c->clock != WW_PM_CLOCK_PRINTK || k->mine ||
+	    !ww_kclock_at(&kernel->clock, after ? k->after : k->before, kernel_ns, &t))
+		t = OPEN;
+	/* The console's bytes are the better bound, where they are one. */
+	if (t.lo_ns == WW_TIME_MIN && tie.lo_ns != WW_TIME_MIN)
+		t.lo_ns = ww_add_sat(kernel_ns, tie.lo_ns);
+	if (t.hi_ns == WW_TIME_MAX && tie.hi_ns != WW_TIME_MAX)
+		t.hi_ns = ww_add_sat(kernel_ns, tie.hi_ns);
+	if (t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
 		return false;
-	*out = (struct ww_interval){kernel_ns + tie.lo_ns, kernel_ns + tie.hi_ns};
+	t.lo_ns = t.lo_ns < t.hi_ns ? t.lo_ns : t.hi_ns;
+	*out = t;
 	return true;
 }
 
@@ -265,6 +279,13 @@ int ww_kernel_read(struct ww_trace *t, struct ww_resume *r, const struct ww_resu
 	if (rc < 0)
 		return rc;
 	join(r);
+	for (size_t i = 0; i < r->cycles; i++)
+		if (r->kernel->of[i]) {
+			struct ww_kernel_cycle *kc = &r->kernel->cycle[r->kernel->of[i] - 1];
+
+			ww_kernel_tie(r, i, kc);
+			ww_kernel_place(r->kernel, kc);
+		}
 	return ww_kernel_apply(r, err);
 }
 

@@ -12,7 +12,7 @@
 struct ww_kernel_cycle {
 	struct ww_pm_cycle *c; /* a copy */
 	size_t before, after;  /* stretches of the clock; SIZE_MAX none */
-	/* Without a console: what beats say of the offset, to sleep and back; lo > hi not. */
+	/* What beats and requests say of the offset, to sleep and back; each end may be open. */
 	struct ww_interval tie[2];
 	struct ww_interval begin, end; /* bench; lo > hi unknown */
 	bool mine;		       /* told by a text that was read from the DUT */
@@ -43,6 +43,10 @@ int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *notes, struct ww
 /* A stamp of kernel cycle k on the bench's axis. */
 bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k,
 		  int64_t kernel_ns, struct ww_interval *out);
+/* What the beats of cycle i say of its offset. */
+void ww_kernel_tie(const struct ww_resume *r, size_t i, struct ww_kernel_cycle *kc);
+/* Did the machine sleep, by the kernel's words? */
+bool ww_kernel_slept(const struct ww_pm_cycle *c);
 /* The same by the clock as it ran before its sleep, or after it. */
 bool ww_kernel_at_side(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k, bool after,
 		       int64_t kernel_ns, struct ww_interval *out);
