@@ -167,6 +167,12 @@ static int check(int argc, char **argv, const struct choice *w)
 	if (w->html && w->events && strcmp(w->html, w->events) == 0)
 		return tool_usage_error("--html and --trace-events name the same file: '%s'",
 					w->html);
+	if (w->form != WW_REPORT_TEXT && (w->page.cycle || w->page.detail))
+		return tool_usage_error("--cycle, --all and --brief are of the text: %s has all "
+					"cycles",
+					w->form == WW_REPORT_CSV ? "--csv" : "--json");
+	if (w->page.cycle && w->page.detail)
+		return tool_usage_error("--cycle, --all, --brief: one of them");
 	if (argc == optind)
 		return tool_usage_error("name a kernel log, ftrace, a recording, or - for standard "
 					"input");

@@ -22,7 +22,7 @@ struct run {
 	int detail;
 	/* WW_DETAIL_AUTO: what the first cycles would look like either way. */
 	struct ww_str full, rows;
-	bool table, said;
+	bool table, said, found;
 };
 
 int ww_sink_flush(struct ww_sink *k, size_t least, struct ww_error *err)
@@ -153,10 +153,12 @@ static void text_auto(struct run *r, const struct ww_pm_cycle *c)
 
 static void text_cycle(struct run *r, const struct ww_pm_cycle *c)
 {
+	if (r->only && c->n != r->only)
+		return;
 	text_head(r);
 	if (r->only) {
-		if (c->n == r->only)
-			ww_kernlog_text_cycle(&r->out.s, c, r->top);
+		ww_str_add(&r->out.s, "\n");
+		ww_kernlog_text_cycle(&r->out.s, c, r->top);
 	} else if (r->detail == WW_DETAIL_ALL) {
 		ww_str_add(&r->out.s, "\n");
 		ww_kernlog_text_cycle(&r->out.s, c, r->top);
@@ -193,16 +195,17 @@ static int text_report(struct run *r, struct ww_error *err)
 {
 	const struct ww_pm_cycle *c;
 	struct ww_error read = {0};
-	bool found = !r->only;
 	int rc, wrote = 0;
 
+	r->found = !r->only;
 	while ((rc = ww_kernlog_next(r->k, &c, &read)) > 0 && wrote >= 0) {
 		ww_ksum_add(&r->sum, c);
-		found |= c->n == r->only;
+		r->found |= c->n == r->only;
 		text_cycle(r, c);
 		wrote = ww_sink_flush(&r->out, 0, err);
 	}
-	if (wrote >= 0) {
+	/* Of a cycle that is not there nothing is said but that. */
+	if (wrote >= 0 && r->found) {
 		text_end(r);
 		wrote = ww_sink_flush(&r->out, 0, err);
 	}
@@ -210,9 +213,9 @@ static int text_report(struct run *r, struct ww_error *err)
 		return wrote;
 	if (rc < 0)
 		return ww_fail(err, rc, "%s", read.text);
-	return found ? 0
-		     : ww_fail(err, -ENOENT, "no cycle %u: there are %llu", (unsigned)r->only,
-			       (unsigned long long)r->sum.cycles);
+	return r->found ? 0
+			: ww_fail(err, -ENOENT, "no cycle %u: there are %llu", (unsigned)r->only,
+				  (unsigned long long)r->sum.cycles);
 }
 
 /* ---- all forms ---- */

@@ -71,6 +71,8 @@ void ww_put_errno(struct ww_str *s, int error);
 /* Why it ended as it did, as one phrase: "usb 1-1 in suspend: error -16". */
 void ww_pm_why(struct ww_str *s, const struct ww_pm_cycle *c);
 
+/* The same for a column: "suspend -16 EBUSY: usb 1-1". */
+void ww_pm_why_brief(struct ww_str *s, const struct ww_pm_cycle *c);
 /* The callback that took longest; NULL none. */
 const struct ww_pm_device *ww_pm_slowest(const struct ww_pm_cycle *c);
 

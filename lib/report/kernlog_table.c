@@ -8,7 +8,7 @@
 
 #define WIDTH 100
 /* Where the last column begins. */
-#define AT 60
+#define AT 62
 
 static void cell(struct ww_str *s, const struct ww_str *text, size_t width)
 {
@@ -68,15 +68,14 @@ void ww_kernlog_text_row(struct ww_str *s, const struct ww_pm_cycle *c)
 	length_cell(s, c->slept, c->stamp_res_ns, true, 9);
 	length_cell(s, c->resume, c->stamp_res_ns, false, 13);
 	if (c->result != WW_PM_OK && c->result != WW_PM_TEST) {
-		ww_pm_why(&last, c);
+		ww_pm_why_brief(&last, c);
 	} else if (d) {
-		ww_str_add(&last, " ");
 		ww_put_length(&last, d->length, c->stamp_res_ns);
 		ww_str_addf(&last, " %s%s", d->driver, *d->driver ? " " : "");
 		ww_str_plain(&last, d->name);
 		ww_str_addf(&last, ", %s", d->phase > 0 ? ww_pm_phase_name(d->phase) : "?");
 	}
-	ww_str_add(s, last.n ? " " : "");
+	ww_str_add(s, last.n ? "  " : "");
 	clipped(s, &last, WIDTH - AT);
 	ww_str_add(s, "\n");
 	ww_str_free(&last);

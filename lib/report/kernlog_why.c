@@ -18,12 +18,18 @@ static const struct {
 	{517, "EPROBE_DEFER"}, {524, "ENOTSUPP"},
 };
 
-void ww_put_errno(struct ww_str *s, int error)
+static void put_number(struct ww_str *s, int error)
 {
-	ww_str_addf(s, "error %d", error);
+	ww_str_addf(s, "%d", error);
 	for (size_t i = 0; i < WW_COUNTOF(errors); i++)
 		if (errors[i].no == -error)
 			ww_str_addf(s, " %s", errors[i].name);
+}
+
+void ww_put_errno(struct ww_str *s, int error)
+{
+	ww_str_add(s, "error ");
+	put_number(s, error);
 }
 
 static void put_device(struct ww_str *s, const struct ww_pm_reason *r)
@@ -67,6 +73,31 @@ void ww_pm_why(struct ww_str *s, const struct ww_pm_cycle *c)
 		ww_str_add(s, ": ");
 		ww_str_plain(s, r->text);
 	}
+}
+
+void ww_pm_why_brief(struct ww_str *s, const struct ww_pm_cycle *c)
+{
+	const struct ww_pm_reason *r = &c->reason;
+	const char *what = *r->device	? r->device
+			   : *r->task	? r->task
+			   : *r->wakeup ? r->wakeup
+					: "";
+
+	ww_str_add(s, r->step);
+	if (r->error) {
+		ww_str_add(s, " ");
+		put_number(s, r->error);
+	}
+	if (!*what && !*r->text)
+		return;
+	ww_str_add(s, s->n ? ": " : "");
+	if (*r->device && *r->driver) {
+		ww_str_plain(s, r->driver);
+		ww_str_add(s, " ");
+	}
+	if (!*r->device && !*r->task && *what)
+		ww_str_add(s, "wake-up by ");
+	ww_str_plain(s, *what ? what : r->text);
 }
 
 const struct ww_pm_device *ww_pm_slowest(const struct ww_pm_cycle *c)

@@ -26,7 +26,8 @@ static ssize_t write_quietly(int fd, const void *p, size_t n)
 	pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
 	rc = write(fd, p, n);
 	no = errno;
-	if (rc < 0 && no == EPIPE && !was_pending)
+	/* Of a write that the reader's end cut short, too. */
+	if (!was_pending && (rc < 0 ? no == EPIPE : (size_t)rc < n))
 		while (sigtimedwait(&pipe_set, NULL, &now) < 0 && errno == EINTR)
 			;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

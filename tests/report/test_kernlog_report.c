@@ -486,9 +486,9 @@ static void test_rows(void **state)
 		"    1  mem      ok             400.000   12.345  500.0 \xc2\xb1 5.0  250.000 sd "
 		"0:0:0:0, suspend\n"
 		"    1  mem      ok             400.000   12.345  500.0 \xc2\xb1 5.0  250.000 sd a "
-		"name that is much too l...\n"
-		"    2  mem      failed               -        -            -  in suspend: "
-		"omap8250 2800000.serial,...\n");
+		"name that is much too ...\n"
+		"    2  mem      failed               -        -            -  suspend -16 EBUSY: "
+		"omap8250 2800000.s...\n");
 	ww_str_free(&s);
 }
 
