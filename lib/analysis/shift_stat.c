@@ -90,6 +90,16 @@ static int shift(const double *a, size_t n, const double *b, size_t m, struct ww
 	return 0;
 }
 
+/* Of all orders of so many different values, two lie as far apart as can be. */
+static double least_p(size_t n, size_t m)
+{
+	double ways = 1;
+
+	for (size_t i = 1; i <= n && ways < 1e15; i++)
+		ways = ways * (double)(m + i) / (double)i;
+	return fmin(1, 2 / ways);
+}
+
 static int test(const double *a, size_t n, const double *b, size_t m, struct ww_shift_row *r,
 		struct ww_shift_extra *x)
 {
@@ -99,13 +109,12 @@ static int test(const double *a, size_t n, const double *b, size_t m, struct ww_
 
 	if (n + m > EXACT_MOST)
 		rc = ww_brunner_munzel(a, n, b, m, &bm);
-	x->least = 0;
+	x->least = least_p(n, m);
 	r->p = bm.p;
 	/* Brunner and Munzel's has no scatter where one set lies wholly above the other. */
 	if (rc == 0 && isnan(bm.p)) {
 		rc = ww_mann_whitney(a, n, b, m, &mw);
 		r->p = mw.p;
-		x->least = mw.exact ? mw.least : 0;
 	}
 	return rc;
 }
@@ -203,12 +212,12 @@ void ww_shift_judge(struct ww_shift_row *r, const struct ww_shift_extra *x, size
 
 	if (r->n[0] == 0 || r->n[1] == 0)
 		r->verdict = r->n[0] ? WW_SHIFT_ONLY_A : WW_SHIFT_ONLY_B;
+	else if (isnan(r->p) || least > WW_SHIFT_ALPHA)
+		r->verdict = WW_SHIFT_TOO_FEW;
 	else if (fabs(r->shift) < r->resolution && fixed_phase(r, x))
 		r->verdict = WW_SHIFT_BELOW_RESOLUTION;
 	else if (r->p_adjusted <= WW_SHIFT_ALPHA && r->shift != 0)
 		r->verdict = r->shift > 0 ? WW_SHIFT_SLOWER : WW_SHIFT_FASTER;
-	else if (isnan(r->p) || least > WW_SHIFT_ALPHA)
-		r->verdict = WW_SHIFT_TOO_FEW;
 	else
 		r->verdict = WW_SHIFT_NONE;
 }
