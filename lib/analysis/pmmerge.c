@@ -9,6 +9,7 @@
 #define LIKE_NS	  (2 * WW_NS_PER_MS)  /* two lengths of one phase differ by no more than this */
 #define ORDER_NS  (20 * WW_NS_PER_MS) /* events of one suspend contradict each other by less */
 #define CALLBACKS 4
+#define OPEN_NS	  (50 * WW_NS_PER_MS) /* of an offset that is bounded from one side */
 #define CLOCK_NS  (10 * WW_NS_PER_MS) /* more over a sleep: one clock went on in it */
 
 struct merge {
@@ -25,67 +26,6 @@ static const char *adopt(struct ww_pm_work *w, const char *s)
 static const char *either(struct ww_pm_work *w, const char *mine, const char *other)
 {
 	return mine && *mine ? mine : adopt(w, other);
-}
-
-static bool like(struct ww_interval a, struct ww_interval b)
-{
-	int64_t apart = 0;
-
-	if (a.lo_ns > b.hi_ns)
-		apart = a.lo_ns - b.hi_ns;
-	else if (b.lo_ns > a.hi_ns)
-		apart = b.lo_ns - a.hi_ns;
-	return apart <= LIKE_NS + ww_iv_mid(b) / 50;
-}
-
-/* Phases of devices that both have a length of; those that are alike. */
-static void resemblance(const struct ww_pm_work *text, const struct ww_pm_work *trace, size_t *both,
-			size_t *alike)
-{
-	*both = *alike = 0;
-	for (size_t i = 0; i < text->spans; i++) {
-		const struct ww_pm_span *x = &text->span[i], *y = ww_pm_span_like(text, x, trace);
-		struct ww_interval v = ww_iv_ok(x->printed) ? x->printed : x->length;
-
-		if (!y || !ww_iv_ok(v) || !ww_iv_ok(y->length) || x->failed || y->failed ||
-		    x->phase < WW_PM_PREPARE || x->phase > WW_PM_COMPLETE)
-			continue;
-		++*both;
-		*alike += like(v, y->length);
-	}
-}
-
-/* Do the callbacks of both lie within one another at one offset? 1, 0, -1 not known. */
-static int nested(const struct ww_pm_work *text, const struct ww_pm_work *trace)
-{
-	struct ww_pm_offset way[2];
-	struct ww_pm_pairs pairs;
-	int rc = -1;
-
-	if (ww_pm_pairs_find(text, trace, &pairs) && pairs.n >= CALLBACKS) {
-		for (int i = 0; i < 2; i++)
-			ww_pm_offset_find(text, trace, &pairs, i, &way[i]);
-		rc = way[0].conflict_ns < ORDER_NS && way[1].conflict_ns < ORDER_NS;
-	}
-	ww_pm_pairs_free(&pairs);
-	return rc;
-}
-
-bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b)
-{
-	const struct ww_pm_work *text = a->ftrace ? b : a, *trace = a->ftrace ? a : b;
-	size_t both, alike;
-	int rc;
-
-	if (a->c.mode && b->c.mode &&
-	    (a->c.mode == WW_PM_MODE_DISK) != (b->c.mode == WW_PM_MODE_DISK))
-		return false;
-	rc = nested(text, trace);
-	if (rc >= 0)
-		return rc;
-	resemblance(text, trace, &both, &alike);
-	/* Nothing to compare: order decides, as where clocks differ. */
-	return both < 2 || 2 * alike >= both;
 }
 
 static int64_t moved(const struct merge *m, int64_t t, bool after)
@@ -157,6 +97,19 @@ static void say(struct ww_pm_work *w, struct ww_str *s)
 	ww_str_free(s);
 }
 
+/* A better length of what the console's cost was taken out of already: less the same cost. */
+static struct ww_interval corrected(struct ww_interval old, struct ww_interval was,
+				    struct ww_interval now)
+{
+	int64_t lo, hi;
+
+	if (!ww_iv_ok(old) || !ww_iv_ok(was) || !ww_iv_ok(now))
+		return now;
+	lo = now.lo_ns - (was.hi_ns - old.lo_ns > 0 ? was.hi_ns - old.lo_ns : 0);
+	hi = now.hi_ns - (was.lo_ns - old.hi_ns > 0 ? was.lo_ns - old.hi_ns : 0);
+	return (struct ww_interval){lo > 0 ? lo : 0, hi > 0 ? hi : 0};
+}
+
 static void one_device(struct merge *m, struct ww_pm_device *a, const struct ww_pm_device *b)
 {
 	struct ww_pm_work *w = m->text;
@@ -176,6 +129,13 @@ static void one_device(struct merge *m, struct ww_pm_device *a, const struct ww_
 	a->async = a->async >= 0 ? a->async : b->async;
 	a->from |= b->from ? b->from : 2;
 	if (ww_iv_ok(b->length)) {
+		/* It has no line of its own in it, as the text's may: no longer than that. */
+		if (ww_iv_ok(a->corrected) && a->corrected.lo_ns <= b->length.hi_ns)
+			a->corrected.hi_ns = a->corrected.hi_ns < b->length.hi_ns
+						     ? a->corrected.hi_ns
+						     : b->length.hi_ns;
+		else
+			a->corrected = b->length;
 		a->length = b->length;
 		a->start_ns = b->start_ns;
 		a->end_ns = b->end_ns;
@@ -240,6 +200,14 @@ static void lacking(struct merge *m, size_t text_n)
 	}
 }
 
+/* What the offset of the two clocks leaves open. */
+static int64_t slack(const struct ww_pm_offset *o)
+{
+	if (o->lo_ns == WW_TIME_MIN || o->hi_ns == WW_TIME_MAX)
+		return OPEN_NS;
+	return o->hi_ns > o->lo_ns ? (o->hi_ns - o->lo_ns) / 2 : 0;
+}
+
 /*
  * Both begin in one moment; ftrace's end comes after the line that announces it, which may
  * take long on a console: the begin by the printed length is what can contradict.
@@ -257,7 +225,7 @@ static void compare_span(struct merge *m, const struct ww_pm_span *a, const stru
 	apart = a->end_ns - ww_iv_mid(a->printed) - b->start_ns;
 	if (apart < 0)
 		apart = -apart;
-	if (apart <= LIKE_NS + ww_iv_mid(b->length) / 50)
+	if (apart <= LIKE_NS + ww_iv_mid(b->length) / 50 + slack(&m->way[comes_after(a->phase)]))
 		return;
 	ww_str_addf(&s, "%s: ", ww_pm_phase_name(a->phase));
 	ms(&s, ww_iv_mid(a->printed));
@@ -296,6 +264,7 @@ static void spans(struct merge *m)
 		a->traced = ww_iv_ok(b->traced) ? b->traced : b->length;
 		if (!ww_iv_ok(a->traced))
 			continue;
+		a->corrected = corrected(a->corrected, a->length, a->traced);
 		a->length = a->traced;
 		a->start_ns = b->start_ns;
 		a->end_ns = b->end_ns;
@@ -391,6 +360,10 @@ static void totals(struct merge *m)
 
 	a->t.lo_ns = a->t.lo_ns != WW_TIME_MIN ? a->t.lo_ns : b->t.lo_ns;
 	a->t.hi_ns = a->t.hi_ns != WW_TIME_MAX ? a->t.hi_ns : b->t.hi_ns;
+	a->suspend_corrected =
+		corrected(a->suspend_corrected, a->suspend, better(b->suspend, a->suspend));
+	a->resume_corrected =
+		corrected(a->resume_corrected, a->resume, better(b->resume, a->resume));
 	a->suspend = better(b->suspend, a->suspend);
 	a->resume = better(b->resume, a->resume);
 	a->slept = better(a->slept, b->slept);
@@ -439,6 +412,7 @@ static void join(struct merge *m)
 
 	for (int i = 0; i < 2; i++)
 		ww_pm_offset_find(m->text, m->trace, &m->pairs, i, &m->way[i]);
+	ww_pm_offset_join(&m->way[0], &m->way[1]);
 	/* One side alone is known: the other is taken for the same. */
 	if (!m->way[0].known)
 		m->way[0].ns = m->way[1].ns;

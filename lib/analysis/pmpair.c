@@ -193,3 +193,16 @@ void ww_pm_offset_find(const struct ww_pm_work *text, const struct ww_pm_work *t
 	by_spans(text, trace, after, out);
 	choose(out);
 }
+
+void ww_pm_offset_join(struct ww_pm_offset *a, struct ww_pm_offset *b)
+{
+	int64_t lo = a->lo_ns > b->lo_ns ? a->lo_ns : b->lo_ns;
+	int64_t hi = a->hi_ns < b->hi_ns ? a->hi_ns : b->hi_ns;
+
+	if (lo > hi || !a->known || !b->known)
+		return;
+	a->lo_ns = b->lo_ns = lo;
+	a->hi_ns = b->hi_ns = hi;
+	choose(a);
+	choose(b);
+}

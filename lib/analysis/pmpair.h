@@ -32,6 +32,9 @@ struct ww_pm_offset {
 void ww_pm_offset_find(const struct ww_pm_work *text, const struct ww_pm_work *trace,
 		       const struct ww_pm_pairs *p, bool after, struct ww_pm_offset *out);
 
+/* Where one offset fits both sides it is one: both clocks stood still, or went on. */
+void ww_pm_offset_join(struct ww_pm_offset *a, struct ww_pm_offset *b);
+
 /* The k-th stretch of a phase that a span is in its own list; the k-th of another list. */
 const struct ww_pm_span *ww_pm_span_like(const struct ww_pm_work *of, const struct ww_pm_span *s,
 					 const struct ww_pm_work *in);

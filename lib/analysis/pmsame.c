@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Are kernel text and ftrace of one suspend? Clocks may differ: what lies within what decides. */
+#include "analysis/pmpair.h"
+
+#define LIKE_NS	  (2 * WW_NS_PER_MS)  /* two lengths of one phase differ by no more than this */
+#define ORDER_NS  (20 * WW_NS_PER_MS) /* events of one suspend contradict each other by less */
+#define CALLBACKS 4
+
+static bool like(struct ww_interval a, struct ww_interval b)
+{
+	int64_t apart = 0;
+
+	if (a.lo_ns > b.hi_ns)
+		apart = a.lo_ns - b.hi_ns;
+	else if (b.lo_ns > a.hi_ns)
+		apart = b.lo_ns - a.hi_ns;
+	return apart <= LIKE_NS + ww_iv_mid(b) / 50;
+}
+
+/* Phases of devices that both have a length of; those that are alike. */
+static void resemblance(const struct ww_pm_work *text, const struct ww_pm_work *trace, size_t *both,
+			size_t *alike)
+{
+	*both = *alike = 0;
+	for (size_t i = 0; i < text->spans; i++) {
+		const struct ww_pm_span *x = &text->span[i], *y = ww_pm_span_like(text, x, trace);
+		struct ww_interval v = ww_iv_ok(x->printed) ? x->printed : x->length;
+
+		if (!y || !ww_iv_ok(v) || !ww_iv_ok(y->length) || x->failed || y->failed ||
+		    x->phase < WW_PM_PREPARE || x->phase > WW_PM_COMPLETE)
+			continue;
+		++*both;
+		*alike += like(v, y->length);
+	}
+}
+
+/* Do the callbacks of both lie within one another at one offset? 1, 0, -1 not known. */
+static int nested(const struct ww_pm_work *text, const struct ww_pm_work *trace)
+{
+	struct ww_pm_offset way[2];
+	struct ww_pm_pairs pairs;
+	int rc = -1;
+
+	if (ww_pm_pairs_find(text, trace, &pairs) && pairs.n >= CALLBACKS) {
+		for (int i = 0; i < 2; i++)
+			ww_pm_offset_find(text, trace, &pairs, i, &way[i]);
+		rc = way[0].conflict_ns < ORDER_NS && way[1].conflict_ns < ORDER_NS;
+	}
+	ww_pm_pairs_free(&pairs);
+	return rc;
+}
+
+bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b)
+{
+	const struct ww_pm_work *text = a->ftrace ? b : a, *trace = a->ftrace ? a : b;
+	size_t both, alike;
+	int rc;
+
+	if (a->c.mode && b->c.mode &&
+	    (a->c.mode == WW_PM_MODE_DISK) != (b->c.mode == WW_PM_MODE_DISK))
+		return false;
+	rc = nested(text, trace);
+	if (rc >= 0)
+		return rc;
+	resemblance(text, trace, &both, &alike);
+	/* Nothing to compare: order decides, as where clocks differ. */
+	return both < 2 || 2 * alike >= both;
+}
