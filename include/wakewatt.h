@@ -1314,20 +1314,29 @@ struct ww_bisect_options {
 	const char *metric;  /**< "resume_to_user", "device ..."; NULL: resume_to_user, else
 				"kernel resume", else "failures" */
 	double threshold_ms; /**< bad is slower than this; 0: half-way between good and bad */
-	double certainty;    /**< wanted; 0: 0.99 */
+	double certainty;    /**< wanted, 0.5 to less than 1; 0: 0.99 */
+	double failure_rate; /**< of "failures": bad fails in a greater part of its cycles; 0:
+				half-way between good and bad, else 0.5 */
 };
 
 struct ww_bisect {
 	int32_t verdict; /**< enum ww_bisect_verdict */
 	int32_t reserved;
-	double probability; /**< that the verdict is right, at least */
+	double probability; /**< that the side which is ahead is the right one, at least */
 	uint64_t cycles;    /**< used */
-	uint64_t more;	    /**< cycles more that the certainty needs, about; 0 enough */
-	double threshold_ms, median_ms, ci_ms[2];
+	uint64_t more;	    /**< cycles more that the certainty needs, about; 0 enough; UINT64_MAX
+			       too near to the threshold */
+	double threshold_ms, median_ms, ci_ms[2]; /**< NaN: none */
+	double failure_rate;			  /**< the limit; NaN: not of failures */
 	char why[512];
 };
 
-/** @param good, bad  cycles of known builds; may be NULL where the threshold is given */
+/**
+ * Is this build good or bad? Bad is one of whose cycles more than half are slower than the
+ * threshold (or that fails oftener than failure_rate). The rule is sequential: cycles may be
+ * added until it is decided, the wrong verdict comes in at most 1 - certainty of all builds.
+ * @param good, bad  cycles of known builds; may be NULL where the threshold is given
+ */
 WW_API int ww_bisect_judge(const struct ww_cycleset *now, const struct ww_cycleset *good,
 			   const struct ww_cycleset *bad, const struct ww_bisect_options *opt,
 			   struct ww_bisect *out, struct ww_error *err);
