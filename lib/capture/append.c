@@ -164,17 +164,63 @@ static int put_words(struct ww_writer *w, const struct before *b, struct ww_inte
 	return rc == 0 ? ww_writer_mark(w, &on, err) : rc;
 }
 
+/* The source of the trace that has the name of this one. */
+static const struct ww_source_info *namesake(const struct ww_trace *t, const struct ww_desc *d)
+{
+	const struct ww_source_info *s;
+
+	for (size_t i = 0; (s = ww_trace_source(t, i)) != NULL; i++)
+		if (strcmp(s->name, d->info.name) == 0)
+			return s;
+	return NULL;
+}
+
+static bool same_channels(const struct ww_trace *t, uint32_t source, const struct ww_desc *d)
+{
+	const struct ww_channel_info *c;
+	size_t n = 0;
+	bool same = true;
+
+	for (size_t i = 0; (c = ww_trace_channel(t, i)) != NULL; i++) {
+		if (c->source != source)
+			continue;
+		same = same && n < d->channels && strcmp(c->name, d->channel[n].name) == 0 &&
+		       strcmp(c->unit, d->channel[n].unit) == 0 &&
+		       c->scale == (d->channel[n].scale == 0.0 ? 1.0 : d->channel[n].scale) &&
+		       c->offset == d->channel[n].offset;
+		n++;
+	}
+	return same && n == d->channels;
+}
+
+int ww_append_fits(const struct ww_recorder *r, struct ww_error *err)
+{
+	struct ww_trace *t = NULL;
+	int rc = ww_trace_open(r->path, &t, err);
+
+	for (size_t i = 0; rc == 0 && i < r->tracks; i++) {
+		const struct ww_desc *d = r->track[i]->desc;
+		const struct ww_source_info *s = namesake(t, d);
+
+		if (s && (s->kind != d->info.kind || !same_channels(t, s->id, d)))
+			rc = ww_fail(err, -EINVAL,
+				     "%s: its source %s is another one than %s: go on with the "
+				     "sources of the first recording",
+				     r->path, s->name, r->track[i]->shown);
+	}
+	ww_trace_close(t);
+	return rc;
+}
+
 int ww_append_begin(struct ww_store *s, const struct ww_recorder_options *opt, struct ww_error *err)
 {
-	struct ww_anchor now;
+	const struct ww_anchor now = s->start;
 	struct ww_interval hole;
 	struct ww_str how = {0};
 	struct before b;
 	char number[32];
 	int rc = read_before(opt->path, &b, err);
 
-	if (rc == 0)
-		rc = ww_anchor_take(&now, err);
 	if (rc == 0)
 		rc = ww_writer_append(opt->path, &s->writer, err);
 	if (rc < 0)

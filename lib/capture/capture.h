@@ -67,7 +67,8 @@ struct ww_store {
 	struct ww_ring ring;
 	struct ww_writer *writer; /* NULL: nothing is stored */
 	int64_t commit_ns;
-	int64_t offset_ns; /* added to all times: see append.c */
+	struct ww_anchor start; /* the clocks at the start, where a trace is gone on with */
+	int64_t offset_ns;	/* added to all times: see append.c */
 	pthread_t thread;
 	bool running;
 	_Atomic bool stop;
@@ -86,7 +87,9 @@ struct ww_store {
 
 int ww_store_open(struct ww_store *s, size_t queue_bytes, struct ww_error *err);
 int ww_store_begin(struct ww_store *s, const struct ww_recorder_options *opt, struct ww_error *err);
-/* append.c: the writer of a trace that is there. */
+/* append.c: the writer of a trace that is there; before: are these its sources? */
+struct ww_recorder;
+int ww_append_fits(const struct ww_recorder *r, struct ww_error *err);
 int ww_append_begin(struct ww_store *s, const struct ww_recorder_options *opt,
 		    struct ww_error *err);
 /* Wake the thread early, never waits. */

@@ -150,6 +150,12 @@ int ww_recorder_start(struct ww_recorder *r, struct ww_error *err)
 
 	if (r->started)
 		return ww_fail(err, -EALREADY, "the recording runs already");
+	rc = r->opt.append ? ww_append_fits(r, err) : 0;
+	if (rc < 0)
+		return rc;
+	rc = ww_loop_anchor(r->loop, &r->store.start);
+	if (rc < 0)
+		return ww_fail(err, rc, "the clocks cannot be read: %s", strerror(-rc));
 	rc = ww_store_begin(&r->store, &r->opt, err);
 	if (rc < 0)
 		return rc;

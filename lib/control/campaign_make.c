@@ -97,7 +97,7 @@ static int make_steps(struct ww_campaign *c, const struct ww_campaign_options *o
 
 static bool draws(const struct ww_campaign *c)
 {
-	return c->alarm_s[1] > c->alarm_s[0] || c->opt.asleep_max_ns > c->opt.asleep_ns;
+	return c->alarm_s[1] > 0 || c->opt.asleep_max_ns > c->opt.asleep_ns;
 }
 
 int ww_campaign_draw(struct ww_campaign *c)

@@ -506,7 +506,12 @@ static int take_over(struct ww_writer *w, struct ww_error *err)
 			       "version %d",
 			       w->path, (long long)version, WW_SCHEMA_VERSION);
 	rc = begin(w, err);
-	if (rc == 0 && ww_recorder_lives(w->db))
+	if (rc == 0 &&
+	    ww_db_int(w->db,
+		      "SELECT count(*) FROM meta WHERE key = '" WW_META_STATE
+		      "' AND value = '" WW_STATE_LIVE "'",
+		      0) &&
+	    ww_recorder_lives(w->db))
 		rc = ww_fail(err, -EBUSY, "%s: is being recorded", w->path);
 	if (rc == 0)
 		rc = prepare_all(w, err);

@@ -146,7 +146,7 @@ static const char *say(const char *format)
 static void test_alarm(void **state)
 {
 	char suspend[300];
-	struct ww_campaign_options opt = {.suspend = suspend, .wake = "rtc:2s", .cycles = 1};
+	struct ww_campaign_options opt = {.suspend = suspend, .wake = "rtc:2s..2s", .cycles = 1};
 	struct ww_interval request, wake;
 	struct seen o;
 
@@ -156,20 +156,22 @@ static void test_alarm(void **state)
 	o = campaign(&opt, 0);
 	assert_int_equal(o.rc, 0);
 	/* The command ends after the return: the wake was marked before it. */
-	assert_string_equal(o.kinds, "request,wake,wake-end,request-end,cycle-end,");
-	assert_non_null(strstr(o.text[0], "= 2 && touch"));
+	assert_string_equal(o.kinds, "asleep,request,wake,wake-end,request-end,cycle-end,");
+	assert_string_equal(o.text[0], "2 s");
+	assert_non_null(strstr(o.text[1], "= 2 && touch"));
 	assert_string_equal(o.text[nth(&o, "request-end", 0)], "exit 0");
 	assert_string_equal(o.text[nth(&o, "cycle-end", 0)], "ok");
-	request = o.t[0];
-	wake = o.t[1];
-	assert_string_equal(o.text[1], "rtc:2s");
-	assert_string_equal(o.text[2], "alarm of 2 s");
+	request = o.t[1];
+	wake = o.t[2];
+	assert_string_equal(o.text[2], "rtc:2s");
+	assert_string_equal(o.text[3], "alarm of 2 s");
 	/* From a second before to a second after, and as long as the alarm may have been set. */
 	assert_true(wake.lo_ns >= request.lo_ns + WW_NS_PER_S - 10 * WW_NS_PER_MS &&
 		    wake.lo_ns <= request.hi_ns + WW_NS_PER_S + 100 * WW_NS_PER_MS);
 	assert_true(wake.hi_ns - wake.lo_ns >= 2 * WW_NS_PER_S &&
 		    wake.hi_ns - wake.lo_ns < 4 * WW_NS_PER_S);
-	assert_int_equal(o.t[2].lo_ns, wake.hi_ns);
+	assert_int_equal(o.t[3].lo_ns, wake.hi_ns);
+	opt.wake = "rtc:2s";
 	/*
 	 * The command ends before the silence: the alarm was set while it ran, and what
 	 * remained of the beat says nothing more.
