@@ -3,6 +3,7 @@
  * What the page's script draws from, as JSON: moments in whole us from the cycle's zero,
  * lengths in ns as [lo, hi], names by their number in a list.
  */
+#include "report/length.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -279,13 +280,16 @@ static void figures(struct ww_json *j, const struct ww_page *p)
 		ww_json_text(j, "words", g->words);
 		ww_json_int(j, "n", (int64_t)g->sum.n);
 		ww_json_int(j, "failures", (int64_t)g->sum.failures);
-		ww_json_fixed(j, "median", g->sum.median, 4);
-		ww_json_pair(j, "ci95", g->sum.median_ci[0], g->sum.median_ci[1]);
-		ww_json_fixed(j, "resolution", g->sum.resolution, 4);
-		ww_json_fixed(j, "p90", g->sum.p90, 4);
-		ww_json_fixed(j, "p95", g->sum.p95, 4);
-		ww_json_fixed(j, "min", g->sum.min, 4);
-		ww_json_fixed(j, "max", g->sum.max, 4);
+		ww_json_trimmed(j, "median", g->sum.median, 4);
+		ww_json_open(j, "ci95", '[');
+		ww_json_trimmed(j, NULL, g->sum.median_ci[0], 4);
+		ww_json_trimmed(j, NULL, g->sum.median_ci[1], 4);
+		ww_json_close(j, ']');
+		ww_json_trimmed(j, "resolution", g->sum.resolution, 4);
+		ww_json_trimmed(j, "p90", g->sum.p90, 4);
+		ww_json_trimmed(j, "p95", g->sum.p95, 4);
+		ww_json_trimmed(j, "min", g->sum.min, 4);
+		ww_json_trimmed(j, "max", g->sum.max, 4);
 		ww_json_close(j, '}');
 	}
 	ww_json_close(j, '}');

@@ -236,7 +236,10 @@ class TimeLine {
 		this.drawEvents();
 		this.svg.replaceChildren(this.body, over);
 		this.svg.setAttribute('height', this.y);
-		this.svg.setAttribute('aria-label', 'time line of cycle ' + c.n);
+		this.svg.setAttribute('aria-label', 'time line of cycle ' + c.n + ', ' +
+			momentText(Math.round(this.axis.t(this.v[0]))) + ' to ' + momentText(Math.round(this.axis.t(this.v[1]))));
+		this.chart.dataset.cycle = c.n;
+		this.chart.dataset.view = this.v.join(' ');
 	}
 
 	drawTicks() {

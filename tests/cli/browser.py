@@ -73,15 +73,15 @@ class Browser:
                 self.events.append(answer)
 
     def open(self, path, fragment=""):
-        """Load a file; gives the seconds until it was loaded."""
+        """Load a file anew and wait until it is there."""
+        self.call("Page.navigate", url="about:blank")
         self.events.clear()
-        begin = time.monotonic()
         self.call("Page.navigate", url="file://" + path + fragment)
-        while self.run("document.readyState") != "complete" or \
-                self.run("location.href") == "about:blank":
-            if time.monotonic() > begin + 20:
-                raise AssertionError("%s does not load" % path)
-        return time.monotonic() - begin
+        deadline = time.monotonic() + 30
+        while not any(e["method"] == "Page.loadEventFired" for e in self.events):
+            message = self.message(deadline)
+            if "method" in message:
+                self.events.append(message)
 
     def run(self, script):
         """The value of an expression; promises are waited for."""
