@@ -82,9 +82,9 @@ void ww_bet_add(struct ww_bet *b, enum ww_bet_cycle c)
 
 uint64_t ww_bet_more_cycles(const struct ww_bet *b)
 {
-	/* As they came, or as half a cycle of each kind would have it before any came. */
-	double slow = ((double)b->slow + 0.5) / ((double)b->n + 1);
-	double fast = ((double)(b->n - b->slow - b->either) + 0.5) / ((double)b->n + 1);
+	/* As they came. */
+	double slow = (double)b->slow / (double)b->n;
+	double fast = (double)(b->n - b->slow - b->either) / (double)b->n;
 
 	if (b->verdict != WW_BISECT_SKIP)
 		return 0;
