@@ -26,7 +26,7 @@ struct ww_ksum_values {
 	uint32_t max_cycle;
 	uint32_t kept;
 	uint32_t every; /* of so many one is kept, for the median */
-	float v[WW_KSUM_KEPT];
+	double v[WW_KSUM_KEPT];
 };
 
 struct ww_ksum_device {
@@ -38,7 +38,14 @@ struct ww_ksum_device {
 	struct ww_ksum_values ms, corrected, own;
 };
 
-enum ww_ksum_total { WW_KSUM_SUSPEND, WW_KSUM_RESUME, WW_KSUM_SLEPT, WW_KSUM_TOTALS };
+enum ww_ksum_total {
+	WW_KSUM_SUSPEND,
+	WW_KSUM_RESUME,
+	WW_KSUM_SLEPT,
+	WW_KSUM_SUSPEND_CORRECTED,
+	WW_KSUM_RESUME_CORRECTED,
+	WW_KSUM_TOTALS
+};
 
 struct ww_ksum_reason {
 	char *text;
@@ -93,7 +100,8 @@ void ww_pm_wrapped(struct ww_str *s, size_t indent, const char *head, const char
 /* A line a cycle; n 0: the heads of the columns. */
 void ww_kernlog_text_head(struct ww_str *s);
 void ww_kernlog_text_row(struct ww_str *s, const struct ww_pm_cycle *c);
-void ww_kernlog_text_summary(struct ww_str *s, struct ww_ksum *sum, size_t top);
+/* who: whose cycles, "cycles" */
+void ww_kernlog_text_summary(struct ww_str *s, const char *who, struct ww_ksum *sum, size_t top);
 /* A line a device. */
 void ww_kernlog_csv_head(struct ww_str *s);
 void ww_kernlog_csv_cycle(struct ww_str *s, const struct ww_pm_cycle *c);

@@ -33,25 +33,25 @@ static void add(struct ww_ksum_values *v, double ms, uint32_t cycle)
 		if ((v->n - 1) % v->every != 0)
 			return;
 	}
-	v->v[v->kept++] = (float)ms;
+	v->v[v->kept++] = ms;
 }
 
 static int by_value(const void *a, const void *b)
 {
-	float x = *(const float *)a, y = *(const float *)b;
+	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
 double ww_ksum_median(const struct ww_ksum_values *v)
 {
-	float sorted[WW_KSUM_KEPT];
+	double sorted[WW_KSUM_KEPT];
 
 	if (v->kept == 0)
 		return (double)NAN;
 	memcpy(sorted, v->v, v->kept * sizeof(*sorted));
 	qsort(sorted, v->kept, sizeof(*sorted), by_value);
-	return (double)sorted[(v->kept - 1) / 2];
+	return sorted[(v->kept - 1) / 2];
 }
 
 /* ---- devices by name ---- */
@@ -214,6 +214,8 @@ void ww_ksum_add(struct ww_ksum *s, const struct ww_pm_cycle *c)
 	add(&s->total[WW_KSUM_SUSPEND], ww_pm_ms(c->suspend), c->n);
 	add(&s->total[WW_KSUM_RESUME], ww_pm_ms(c->resume), c->n);
 	add(&s->total[WW_KSUM_SLEPT], ww_pm_ms(c->slept), c->n);
+	add(&s->total[WW_KSUM_SUSPEND_CORRECTED], ww_pm_ms(c->suspend_corrected), c->n);
+	add(&s->total[WW_KSUM_RESUME_CORRECTED], ww_pm_ms(c->resume_corrected), c->n);
 	add_phases(s, c);
 	for (size_t i = 0; i < c->devices; i++)
 		add_device(s, &c->device[i], c->n);

@@ -83,11 +83,11 @@ void ww_kernlog_text_row(struct ww_str *s, const struct ww_pm_cycle *c)
 
 /* ---- what they have in common ---- */
 
-static void results(struct ww_str *s, const struct ww_ksum *sum)
+static void results(struct ww_str *s, const char *who, const struct ww_ksum *sum)
 {
 	const char *sep = "";
 
-	ww_str_addf(s, "\n%llu cycles: ", (unsigned long long)sum->cycles);
+	ww_str_addf(s, "\n%llu %s: ", (unsigned long long)sum->cycles, who);
 	for (int i = 0; i < WW_PM_RESULTS; i++) {
 		if (sum->results[i] == 0)
 			continue;
@@ -131,15 +131,26 @@ static void values_row(struct ww_grid *g, const char *name, const struct ww_ksum
 	ww_str_addf(&row[C_WORST], "%u", (unsigned)v->max_cycle);
 }
 
+/* With a console that took no time both figures are one. */
+static void corrected_row(struct ww_grid *g, const char *name, const struct ww_ksum *sum, int plain,
+			  int corrected)
+{
+	if (sum->total[plain].n == sum->total[corrected].n &&
+	    sum->total[plain].sum - sum->total[corrected].sum >= 0.0005)
+		values_row(g, name, &sum->total[corrected]);
+}
+
 static void phases(struct ww_str *s, const struct ww_ksum *sum)
 {
 	static const char *const head[] = {"  ms", "n", "median", "least", "most", "in cycle"};
-	static const char *const total[] = {"suspend, all of it", "resume, all of it", "slept"};
 	struct ww_grid g = {.columns = C_COLUMNS, .left = 1u << C_NAME};
 
 	ww_grid_head(&g, head);
-	for (int i = 0; i < WW_KSUM_TOTALS; i++)
-		values_row(&g, total[i], &sum->total[i]);
+	values_row(&g, "suspend, all of it", &sum->total[WW_KSUM_SUSPEND]);
+	corrected_row(&g, "  without the console", sum, WW_KSUM_SUSPEND, WW_KSUM_SUSPEND_CORRECTED);
+	values_row(&g, "resume, all of it", &sum->total[WW_KSUM_RESUME]);
+	corrected_row(&g, "  without the console", sum, WW_KSUM_RESUME, WW_KSUM_RESUME_CORRECTED);
+	values_row(&g, "slept", &sum->total[WW_KSUM_SLEPT]);
 	for (int p = 1; p < WW_PM_PHASES; p++)
 		values_row(&g, ww_pm_phase_name(p), &sum->phase[p]);
 	ww_str_add(s, g.rows > 1 ? "\n" : "");
@@ -186,9 +197,9 @@ static void devices(struct ww_str *s, struct ww_ksum *sum, size_t top)
 	ww_grid_print(s, &g);
 }
 
-void ww_kernlog_text_summary(struct ww_str *s, struct ww_ksum *sum, size_t top)
+void ww_kernlog_text_summary(struct ww_str *s, const char *who, struct ww_ksum *sum, size_t top)
 {
-	results(s, sum);
+	results(s, who, sum);
 	phases(s, sum);
 	devices(s, sum, top);
 }
@@ -249,6 +260,8 @@ void ww_kernlog_json_summary(struct ww_json *j, const char *key, struct ww_ksum 
 	json_values(j, "suspend_ms", &s->total[WW_KSUM_SUSPEND]);
 	json_values(j, "resume_ms", &s->total[WW_KSUM_RESUME]);
 	json_values(j, "slept_ms", &s->total[WW_KSUM_SLEPT]);
+	json_values(j, "suspend_corrected_ms", &s->total[WW_KSUM_SUSPEND_CORRECTED]);
+	json_values(j, "resume_corrected_ms", &s->total[WW_KSUM_RESUME_CORRECTED]);
 	ww_json_open(j, "phases", '{');
 	for (int p = 1; p < WW_PM_PHASES; p++)
 		json_values(j, ww_pm_phase_name(p), &s->phase[p]);

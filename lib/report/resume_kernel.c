@@ -194,8 +194,9 @@ void ww_resume_text_kernel(struct ww_str *s, const struct ww_resume *r)
 		as.n = r->cycle[i].c.n;
 		ww_kernlog_text_row(s, &as);
 	}
-	ww_kernlog_text_summary(s, &sum, TOP);
+	ww_kernlog_text_summary(s, "cycles by the kernel", &sum, TOP);
 	text_energy(s, r);
+	ww_str_add(s, "\n");
 	s->bad = s->bad || sum.bad;
 	ww_ksum_free(&sum);
 }
