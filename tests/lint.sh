@@ -41,6 +41,8 @@ cflags() {
 	pkg-config --exists libcurl && pkgs="$pkgs libcurl" && f="$f -DWW_WITH_CURL=1"
 	pkg-config --exists jansson && pkgs="$pkgs jansson" && f="$f -DWW_WITH_JANSSON=1"
 	pkg-config --exists nettle && pkgs="$pkgs nettle" && f="$f -DWW_WITH_NETTLE=1"
+	pkg-config --exists zlib && pkgs="$pkgs zlib" && f="$f -DWW_WITH_ZLIB=1"
+	pkg-config --exists liblzma && pkgs="$pkgs liblzma" && f="$f -DWW_WITH_LZMA=1"
 	echo "$f $(pkg-config --cflags $pkgs)"
 }
 
