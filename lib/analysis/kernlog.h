@@ -63,6 +63,7 @@ const char *ww_kl_input_kind(struct ww_kl_input *in);
 int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t *lo,
 	       int64_t end_lo, int64_t end_hi, struct ww_error *err);
 int ww_kl_flush(struct ww_kl_input *in, struct ww_error *err);
-bool ww_kl_looks_like_ftrace(const char *text, size_t n);
+/* @return 1 it does, 0 not */
+int ww_kl_looks_like_ftrace(const char *text, size_t n, struct ww_error *err);
 
 #endif

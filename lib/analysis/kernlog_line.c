@@ -249,7 +249,7 @@ int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t
 }
 
 /* Of most of its lines. A line that has the kernel's stamp is the kernel's. */
-bool ww_kl_looks_like_ftrace(const char *text, size_t n)
+int ww_kl_looks_like_ftrace(const char *text, size_t n, struct ww_error *err)
 {
 	struct ww_kline_state *s = malloc(sizeof(*s));
 	const char *p = text, *end = text + n, *nl;
@@ -259,7 +259,7 @@ bool ww_kl_looks_like_ftrace(const char *text, size_t n)
 	struct ww_pmev e;
 
 	if (s == NULL)
-		return false;
+		return ww_fail_nomem(err);
 	ww_kline_init(s);
 	for (; p < end; p = nl + 1) {
 		nl = memchr(p, '\n', (size_t)(end - p));

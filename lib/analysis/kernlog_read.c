@@ -104,8 +104,12 @@ static int piece(struct ww_kl_input *in, const char *p, size_t n, const int64_t 
 
 static int decide(struct ww_kl_input *in, struct ww_error *err)
 {
+	int rc = ww_kl_looks_like_ftrace(in->head, in->head_n, err);
+
+	if (rc < 0)
+		return rc;
 	in->decided = true;
-	in->ftrace = ww_kl_looks_like_ftrace(in->head, in->head_n);
+	in->ftrace = rc > 0;
 	ww_pmbuild_of_ftrace(in->build, in->ftrace);
 	return piece(in, in->head, in->head_n, NULL, NULL, err);
 }

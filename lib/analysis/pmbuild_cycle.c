@@ -65,19 +65,6 @@ void ww_pmbuild_turn(struct ww_pmbuild *b, int64_t t)
 	b->s.first_up_ns = t;
 }
 
-static struct ww_interval between(int64_t from, int64_t to, int64_t res)
-{
-	struct ww_interval out;
-
-	if (from == WW_NO_TIME || to == WW_NO_TIME || to < from - res)
-		return WW_INTERVAL_NONE;
-	out.lo_ns = to - from - res;
-	out.hi_ns = to - from + res;
-	if (out.lo_ns < 0)
-		out.lo_ns = 0;
-	return out;
-}
-
 /* Where the sleep lies on the axis. */
 static void sleep_place(struct ww_pmbuild *b)
 {
@@ -167,20 +154,19 @@ static void attempt(struct ww_pmbuild *b)
 {
 	struct ww_pm_cycle *c = &b->w->c;
 	struct ww_pm_other *o;
-	int64_t end = ww_iv_ok(b->s.thaw_end) ? b->s.thaw_end.hi_ns : WW_NO_TIME;
+	struct ww_interval end = ww_iv_ok(b->s.thaw_end) ? b->s.thaw_end : b->s.exit;
+	struct ww_interval begin = {b->s.begin_ns, b->s.begin_ns};
 
 	if (c->result != WW_PM_FAILED && c->result != WW_PM_ABORTED)
 		return;
-	if (end == WW_NO_TIME && ww_iv_ok(b->s.exit))
-		end = b->s.exit.lo_ns;
-	if (b->s.cut || end == WW_NO_TIME || b->s.begin_ns == WW_NO_TIME || end < b->s.begin_ns)
+	if (b->s.cut || !ww_iv_ok(end) || b->s.begin_ns == WW_NO_TIME || end.lo_ns < b->s.begin_ns)
 		return;
 	o = ww_pm_add_other(b->w);
 	if (o == NULL)
 		return;
 	o->what = "attempt without a sleep";
 	o->start_ns = b->s.begin_ns;
-	o->length = between(b->s.begin_ns, end, (int64_t)c->stamp_res_ns);
+	o->length = widened(ww_iv_since(end, begin), c->stamp_res_ns);
 }
 
 static void header(struct ww_pmbuild *b)

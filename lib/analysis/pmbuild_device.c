@@ -92,6 +92,36 @@ static uint32_t key_of(const struct ww_pmev *e)
 	return h ? h : 1;
 }
 
+static size_t bucket_of(struct ww_slice name)
+{
+	uint32_t h = (uint32_t)name.n;
+	size_t i;
+
+	/* The tail of a name differs, its head does not. */
+	for (i = name.n > 16 ? name.n - 16 : 0; i < name.n; i++)
+		h = h * 31 + (unsigned char)name.p[i];
+	return (h ^ h >> 11) % WW_PM_BUCKETS;
+}
+
+static bool same_text(const char *text, struct ww_slice s)
+{
+	return strncmp(text, s.p != NULL ? s.p : "", s.n) == 0 && text[s.n] == '\0';
+}
+
+/* Is a call of it open? Then this is another of the same name. */
+static bool is_open(const struct ww_pmbuild *b, const struct ww_pmev *e)
+{
+	size_t i = b->bucket[bucket_of(e->device)];
+	int steps;
+
+	for (steps = 0; i != 0 && steps < 64; steps++) {
+		if (same_text(b->w->device[i - 1].name, e->device))
+			return true;
+		i = b->chain[i];
+	}
+	return false;
+}
+
 /*
  * A device is called once in each phase: called again, the next one has begun. Only where
  * the kernel does not tell when phases end.
@@ -101,7 +131,7 @@ static int by_repetition(struct ww_pmbuild *b, const struct ww_pmev *e, int at)
 	uint32_t key = key_of(e);
 	struct ww_pm_seen *s = &b->seen[key % WW_PM_SEEN];
 
-	if (s->key == key && s->cycle == b->cycle && s->phase == at)
+	if (s->key == key && s->cycle == b->cycle && s->phase == at && !is_open(b, e))
 		at = b->s.at = next_phase(at);
 	s->key = key;
 	s->cycle = b->cycle;
@@ -130,17 +160,6 @@ static int phase_of(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		return named;
 	}
 	return at;
-}
-
-static size_t bucket_of(struct ww_slice name)
-{
-	uint32_t h = (uint32_t)name.n;
-	size_t i;
-
-	/* The tail of a name differs, its head does not. */
-	for (i = name.n > 16 ? name.n - 16 : 0; i < name.n; i++)
-		h = h * 31 + (unsigned char)name.p[i];
-	return (h ^ h >> 11) % WW_PM_BUCKETS;
 }
 
 static struct ww_pm_device *add(struct ww_pmbuild *b, const struct ww_pm_in *in, int phase)
@@ -204,11 +223,6 @@ static void call(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	b->chain[i] = b->bucket[k];
 	b->bucket[k] = i;
 	mark_line(b, i, false);
-}
-
-static bool same_text(const char *text, struct ww_slice s)
-{
-	return strncmp(text, s.p != NULL ? s.p : "", s.n) == 0 && text[s.n] == '\0';
 }
 
 static bool matches(const struct ww_pm_device *d, const struct ww_pmev *e)

@@ -435,6 +435,8 @@ void ww_pmbuild_phase(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t
 	}
 	if (e->mode != WW_PM_MODE_UNKNOWN)
 		b->w->c.mode = e->mode;
+	if (e->phase == WW_PM_CONSOLE_OFF && !b->ftrace)
+		b->w->console_off_ns = t;
 	if (e->kind == WW_PMEV_ABORT || e->kind == WW_PMEV_FAIL) {
 		ww_pmbuild_side(b, e, t);
 		fail(b, in, t);
