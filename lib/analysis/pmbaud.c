@@ -10,6 +10,7 @@
 #define RATIO_HI 1.05
 #define OVER_NS	 10e3 /* of a line beside its bytes */
 #define RES_NS	 2e3
+#define LEAST	 4 /* lines */
 
 static const uint32_t rates[] = {9600,	  19200,   38400,   57600,   115200,  230400,
 				 460800,  500000,  576000,  921600,  1000000, 1152000,
@@ -20,7 +21,13 @@ bool ww_pm_sent_bound(double ns, double wire_ns)
 	return ns >= RATIO_LO * wire_ns - RES_NS && ns <= RATIO_HI * wire_ns + OVER_NS;
 }
 
-/* Lines at that rate, of the same width in time where `shift` moves them away. */
+static bool near(const struct ww_pm_sent *p, double wire, double off)
+{
+	return (p->any_ns > 0 && ww_pm_sent_bound((double)p->any_ns - off, wire)) ||
+	       (p->own_ns > 0 && ww_pm_sent_bound((double)p->own_ns - off, wire));
+}
+
+/* Lines at that rate, or of the same width in time where `shift` moves them away. */
 static size_t hits(const struct ww_pm_sent *line, size_t n, double rate, double shift)
 {
 	size_t found = 0;
@@ -28,17 +35,29 @@ static size_t hits(const struct ww_pm_sent *line, size_t n, double rate, double 
 	for (size_t i = 0; i < n; i++) {
 		double wire = line[i].bytes * 1e10 / rate, off = shift * wire;
 
-		if (line[i].asleep)
-			continue;
 		off += shift > 0 ? OVER_NS : shift < 0 ? -OVER_NS : 0;
-		found += (line[i].any_ns > 0 &&
-			  ww_pm_sent_bound((double)line[i].any_ns - off, wire)) ||
-			 (line[i].own_ns > 0 &&
-			  ww_pm_sent_bound((double)line[i].own_ns - off, wire));
+		found += !line[i].asleep && near(&line[i], wire, off);
 	}
 	return found;
 }
 
+/* Lines that came too soon after one another to have been sent meanwhile. */
+static size_t too_fast(const struct ww_pm_sent *line, size_t n, double rate)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double wire = line[i].bytes * 1e10 / rate;
+		int64_t least = line[i].pid >= 0 ? line[i].own_ns : line[i].any_ns;
+
+		found += !line[i].asleep && least >= 0 &&
+			 (double)least < RATIO_LO * wire - RES_NS &&
+			 (line[i].pid >= 0 || line[i].next_free) && !near(&line[i], wire, 0);
+	}
+	return found;
+}
+
+/* A port that holds its writer up does so at every line; what chance gives is no proof. */
 uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n)
 {
 	size_t best = 0;
@@ -46,10 +65,10 @@ uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n)
 
 	for (size_t i = 0; i < WW_COUNTOF(rates); i++) {
 		size_t got = hits(line, n, rates[i], 0);
-		/* What chance gives: the same beside the place where they should be. */
 		size_t chance = hits(line, n, rates[i], .1) + hits(line, n, rates[i], -.1);
+		size_t fast = too_fast(line, n, rates[i]);
 
-		if (got >= 3 && 2 * got > 3 * chance + 2 && got > best) {
+		if (got >= LEAST && got > 2 * fast && 2 * got > 3 * chance + 2 && got > best) {
 			best = got;
 			rate = rates[i];
 		}

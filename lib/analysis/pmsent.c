@@ -71,12 +71,12 @@ static void distances(struct ww_pm_sent_lines *l)
 	}
 }
 
-static const struct ww_pm_span *span_of(const struct ww_pm_work *w, int phase, bool last)
+static const struct ww_pm_span *last_of(const struct ww_pm_work *w, int phase)
 {
 	const struct ww_pm_span *found = NULL;
 
 	for (size_t i = 0; i < w->spans; i++)
-		if (w->span[i].phase == phase && (!found || last))
+		if (w->span[i].phase == phase)
 			found = &w->span[i];
 	return found;
 }
@@ -88,25 +88,24 @@ static const struct ww_pm_span *span_of(const struct ww_pm_work *w, int phase, b
  */
 static void suspended(const struct ww_pm_work *w, struct ww_pm_sent_lines *l)
 {
-	const struct ww_pm_span *off = span_of(w, WW_PM_CONSOLE_OFF, false);
-	const struct ww_pm_span *on = span_of(w, WW_PM_CONSOLE_ON, true);
-	const struct ww_pm_span *thaw = span_of(w, WW_PM_THAW, true);
+	const struct ww_pm_span *on = last_of(w, WW_PM_CONSOLE_ON);
+	const struct ww_pm_span *thaw = last_of(w, WW_PM_THAW);
 	int64_t to = INT64_MAX;
 
-	if (!off || off->start_ns == WW_TIME_MIN)
+	if (w->console_off_ns == WW_NO_TIME)
 		return;
 	if (on && on->start_ns != WW_TIME_MIN)
 		to = on->start_ns;
 	else if (thaw && thaw->start_ns != WW_TIME_MIN)
 		to = thaw->start_ns;
 	for (size_t i = 0; i < l->n; i++)
-		l->line[i].asleep = l->line[i].t_ns > off->start_ns && l->line[i].t_ns < to;
+		l->line[i].asleep = l->line[i].t_ns > w->console_off_ns && l->line[i].t_ns < to;
 }
 
 /* Where the waiting lines went out, if their time is seen: the last of them pays for all. */
 static void flushed(const struct ww_pm_work *w, struct ww_pm_sent_lines *l)
 {
-	const struct ww_pm_span *devices = span_of(w, WW_PM_RESUME, true);
+	const struct ww_pm_span *devices = last_of(w, WW_PM_RESUME);
 	int64_t from = devices && devices->end_ns != WW_TIME_MAX ? devices->end_ns : INT64_MAX;
 	double sum = 0;
 

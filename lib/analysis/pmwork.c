@@ -28,6 +28,7 @@ struct ww_pm_work *ww_pm_work_new(void)
 	w->c.sleep_begin = w->c.sleep_end = WW_INTERVAL_NONE;
 	w->c.firmware_suspend = w->c.firmware_resume = WW_INTERVAL_NONE;
 	w->c.network = w->c.storage = WW_INTERVAL_NONE;
+	w->console_off_ns = WW_NO_TIME;
 	w->c.console_bound = __builtin_nan("");
 	w->c.kernel = "";
 	w->c.reason = (struct ww_pm_reason){"", "", "", "", "", "", "", 0, -1};

@@ -42,12 +42,13 @@ struct ww_pm_work {
 	const char **error_list, **contradiction_list;
 	/* Strings of this cycle: freed together. */
 	struct ww_pm_block *blocks;
-	const char **seen;	      /* the last ones, by their hash */
-	uint64_t told_utc_ns;	      /* wall time of its begin where the text tells one, 0 none */
+	const char **seen;	/* the last ones, by their hash */
+	int64_t console_off_ns; /* the text says that the console is suspended, WW_NO_TIME no */
+	uint64_t told_utc_ns;	/* wall time of its begin where the text tells one, 0 none */
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
-	char generation;       /* 'A' to 'D' of the lines of its devices, 0 none */
-	bool mode_guessed;     /* "mem", because CPUs went off */
-	bool from_phase_start; /* lengths of devices count from the begin of their phase */
+	char generation;	      /* 'A' to 'D' of the lines of its devices, 0 none */
+	bool mode_guessed;	      /* "mem", because CPUs went off */
+	bool from_phase_start;	      /* lengths of devices count from the begin of their phase */
 	bool oom;		      /* no memory somewhere: the reader fails */
 };
 

@@ -26,6 +26,7 @@ struct ww_kernel {
 	size_t n, cap;
 	uint32_t *of; /* of each cycle of beats: index + 1, 0 none */
 	struct ww_pm_console_sum sum;
+	uint64_t overruled; /* cycles that were ok after all */
 };
 
 /* Reads the console port, if there is one, and joins its cycles to those of r. */

@@ -75,28 +75,32 @@ static int by_words(int result, const struct ww_pm_cycle *k)
 	if (k->result == WW_PM_TEST && (result == WW_RES_OK || gave_up))
 		return WW_RES_PM_TEST;
 	/* An RTC of whole seconds may show no sleep where there was a short one. */
-	if (k->result == WW_PM_OK && result == WW_RES_ABORTED && ww_kernel_slept(k))
+	if (k->result == WW_PM_OK && ww_kernel_slept(k) &&
+	    (result == WW_RES_ABORTED || result == WW_RES_REFUSED))
 		return WW_RES_OK;
 	if (k->result == WW_PM_RESET && (result == WW_RES_HUNG || result == WW_RES_UNKNOWN))
 		return WW_RES_RESET;
 	return result;
 }
 
-static int complete(struct ww_cycle_out *o, const struct ww_pm_cycle *k, struct ww_error *err)
+static int complete(struct ww_kernel *kernel, struct ww_cycle_out *o, const struct ww_pm_cycle *k,
+		    struct ww_error *err)
 {
 	struct ww_cycle *c = &o->c;
 	struct ww_str s = {0};
 
-	if (c->result == WW_RES_ABORTED && by_words(c->result, k) == WW_RES_OK) {
+	if (c->result != WW_RES_OK && by_words(c->result, k) == WW_RES_OK) {
 		ww_str_reset(&o->reason);
-		add(&o->reason, "",
-		    "the DUT's clocks show no sleep, but its kernel went to sleep and came back");
+		add(&o->reason, "", "its kernel went to sleep and came back, as it says itself");
 		c->reason = o->reason.bad ? "" : o->reason.p;
+		kernel->overruled++;
 	}
 	c->result = by_words(c->result, k);
 	if (k->mode)
 		c->mode = k->mode;
-	if (c->result == WW_RES_HUNG)
+	if (c->result == WW_RES_HUNG && k->result == WW_PM_OK)
+		ww_str_add(&s, "it came back and thawed its tasks, as it says");
+	else if (c->result == WW_RES_HUNG)
 		where_it_stopped(k, &s);
 	else if (k->result == WW_PM_FAILED || k->result == WW_PM_ABORTED)
 		why(k, &s);
@@ -159,7 +163,7 @@ int ww_kernel_apply(struct ww_resume *r, struct ww_error *err)
 
 		if (!kc)
 			continue;
-		rc = kc->applied ? 0 : complete(&r->cycle[i], kc->c, err);
+		rc = kc->applied ? 0 : complete(k, &r->cycle[i], kc->c, err);
 		kc->applied = true;
 		events(k, kc, &r->cycle[i].c);
 	}
@@ -267,6 +271,14 @@ int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *v, struct ww_err
 	rc = note_clock(r, v, err);
 	if (rc >= 0)
 		rc = note_slept(r, v, err);
+	if (rc >= 0 && r->kernel->overruled)
+		rc = ww_notes_add(
+			v, err,
+			"in %llu cycle%s the beats and the DUT's clocks show no sleep (an "
+			"RTC of whole seconds does not see a short one), but its kernel "
+			"tells of one: ok",
+			(unsigned long long)r->kernel->overruled,
+			r->kernel->overruled == 1 ? "" : "s");
 	if (rc >= 0 && r->kernel->n > joined)
 		rc = ww_notes_add(v, err,
 				  "%zu suspend%s in the kernel's text %s no cycle of the "

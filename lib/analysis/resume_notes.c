@@ -198,6 +198,10 @@ static int note_events(const struct ww_resume *r, struct ww_notes *v, struct ww_
 		NOTE("%llu cycle%s with text but no hand-over message: firmware and kernel are one "
 		     "phase (name the message: --handoff REGEX)",
 		     (unsigned long long)texts, texts == 1 ? "" : "s");
+	else if (hands == 0 && r->kernel)
+		NOTE("neither %s nor its console has a boot loader's text: firmware and kernel are "
+		     "one phase",
+		     r->port);
 	else if (hands == 0)
 		NOTE("no boot loader's text on %s: firmware and kernel are one phase (a serial "
 		     "console "
