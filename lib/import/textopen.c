@@ -220,9 +220,3 @@ int ww_text_open(const char *path, struct ww_text **out, struct ww_error *err)
 		ww_bytein_free(in);
 	return rc;
 }
-
-void ww_text_close(struct ww_text *t)
-{
-	if (t)
-		t->close(t);
-}
