@@ -330,7 +330,8 @@ static void remarks(struct making *k)
 			   "(Hodges and Lehmann); p is by ranks and stands for all figures of its "
 			   "kind (Holm)");
 	for (size_t i = 0; i < s->rows; i++)
-		below |= s->row[i].verdict == WW_SHIFT_BELOW_RESOLUTION;
+		below |= s->row[i].verdict == WW_SHIFT_BELOW_RESOLUTION &&
+			 kind_of(s->row[i].kind) < 3;
 	if (below)
 		ww_note(&s->notes, "below resolution: the readings scatter less than one reading's "
 				   "own interval is wide, so that the same difference may be none");

@@ -31,9 +31,10 @@ struct ww_shift_cond {
 	bool percent, faster, median;
 	double limit; /* ms, J, W, percent, or cycles */
 	/* Verdict. */
-	int state;	       /* enum ww_shift_state */
-	const char *of;	       /* the row that decided, NULL none */
-	double value, against; /* what was compared: bound or estimate, limit in the row's unit */
+	int state;	     /* enum ww_shift_state */
+	const char *of;	     /* the row that decided, NULL none */
+	double value, upper; /* ends of the interval in its direction, or the estimate in both */
+	double against;	     /* the limit in the row's unit */
 	const char *unit;
 	double grain;	 /* what the row's interval leaves of digits; NaN unknown */
 	uint64_t needed; /* undecided: cycles a side that would decide it, about; 0 unknown */

@@ -214,24 +214,26 @@ static uint64_t needed(const struct ww_shift_row *r, double from)
 	return n < 1e6 ? (uint64_t)n : 0;
 }
 
-/* One row against a condition. */
-static int judge_row(const struct ww_shift_cond *c, const struct ww_shift_row *r, bool one_of_many,
-		     double *value, double *against)
+/* One row against a condition: value, upper, against of `now` and its state. */
+static void judge_row(const struct ww_shift_cond *c, const struct ww_shift_row *r, bool one_of_many,
+		      struct ww_shift_cond *now)
 {
-	double sign = c->faster ? -1 : 1, lo = sign * r->ci[c->faster],
-	       hi = sign * r->ci[!c->faster];
+	double sign = c->faster ? -1 : 1, est = sign * r->shift;
 
-	*against = c->percent ? c->limit / 100 * r->median[0] : c->limit;
-	*value = c->median ? sign * r->shift : lo;
-	if (isnan(r->shift) || isnan(*against))
-		return WW_COND_UNDECIDED;
+	now->against = c->percent ? c->limit / 100 * r->median[0] : c->limit;
+	now->value = c->median ? est : sign * r->ci[c->faster];
+	now->upper = c->median ? est : sign * r->ci[!c->faster];
+	now->state = WW_COND_UNDECIDED;
+	if (isnan(est) || isnan(now->against))
+		return;
 	if (c->median)
-		return sign * r->shift > *against ? WW_COND_MET : WW_COND_NOT_MET;
+		now->state = est > now->against ? WW_COND_MET : WW_COND_NOT_MET;
+	else if (now->upper <= now->against)
+		now->state = WW_COND_NOT_MET;
 	/* One of many that were looked at must stand the correction for that, too. */
-	if (lo > *against && r->verdict != WW_SHIFT_BELOW_RESOLUTION &&
-	    (!one_of_many || r->p_adjusted <= WW_SHIFT_ALPHA))
-		return WW_COND_MET;
-	return hi <= *against ? WW_COND_NOT_MET : WW_COND_UNDECIDED;
+	else if (now->value > now->against && r->verdict != WW_SHIFT_BELOW_RESOLUTION &&
+		 (!one_of_many || r->p_adjusted <= WW_SHIFT_ALPHA))
+		now->state = WW_COND_MET;
 }
 
 static int rank_of(int state)
@@ -248,26 +250,27 @@ static int judge_shift(struct ww_shift *s, struct ww_shift_cond *c, struct ww_er
 
 	for (size_t i = 0; i < s->rows; i++) {
 		const struct ww_shift_row *r = &s->row[i];
-		double value, against, est;
-		int state;
+		struct ww_shift_cond now = {.state = 0};
+		double over;
 
 		if (!matches(s, i, subject) || r->n[0] == 0 || r->n[1] == 0)
 			continue;
 		found++;
-		state = judge_row(c, r, many, &value, &against);
-		est = c->faster ? -r->shift : r->shift;
+		judge_row(c, r, many, &now);
+		over = (c->faster ? -r->shift : r->shift) - now.against;
 		/* The worst is told: of those with the same state that which moved most. */
-		if (c->of && (rank_of(state) < rank_of(c->state) ||
-			      (state == c->state && !(est - against > best))))
+		if (c->of && (rank_of(now.state) < rank_of(c->state) ||
+			      (now.state == c->state && !(over > best))))
 			continue;
-		best = est - against;
-		c->state = state;
+		best = over;
+		c->state = now.state;
+		c->value = now.value;
+		c->upper = now.upper;
+		c->against = now.against;
 		c->of = r->name;
-		c->value = value;
-		c->against = against;
 		c->unit = r->unit;
 		c->grain = (r->ci[1] - r->ci[0]) / 4;
-		c->needed = state == WW_COND_UNDECIDED ? needed(r, est - against) : 0;
+		c->needed = now.state == WW_COND_UNDECIDED ? needed(r, over) : 0;
 	}
 	if (!found && !many)
 		return ww_fail(

@@ -255,6 +255,24 @@ static void parts(struct ww_str *s, const struct ww_shift *t, bool devices)
 	ww_grid_print(s, &g);
 }
 
+/* What decided: the near end of the interval, or both where it holds the limit. */
+static void put_found(struct ww_str *s, const struct ww_shift_cond *c)
+{
+	bool both = c->state == WW_COND_UNDECIDED && isfinite(c->value) && isfinite(c->upper);
+	double v = c->state == WW_COND_NOT_MET || !isfinite(c->value) ? c->upper : c->value;
+
+	ww_str_add(s, ": ");
+	if (both) {
+		ww_shift_put(s, c->value, c->grain, true);
+		ww_str_add(s, " to ");
+		v = c->upper;
+	} else if (!c->median) {
+		ww_str_add(s, v == c->upper ? "at most " : "at least ");
+	}
+	ww_shift_put(s, v, c->grain, true);
+	unit(s, v, c->unit);
+}
+
 void ww_shift_put_state(struct ww_str *s, const struct ww_shift_cond *c)
 {
 	static const char *const names[] = {"not met", "met", "not decided"};
@@ -270,9 +288,7 @@ void ww_shift_put_state(struct ww_str *s, const struct ww_shift_cond *c)
 		ww_str_add(s, ": p ");
 		ww_shift_put_p(s, c->value);
 	} else if (c->of) {
-		ww_str_add(s, c->median ? ": " : ": at least ");
-		ww_shift_put(s, c->value, c->grain, true);
-		unit(s, c->value, c->unit);
+		put_found(s, c);
 		ww_str_add(s, ", limit ");
 		ww_shift_put(s, c->against, c->grain, false);
 		ww_str_addf(s, " %s, ", c->unit);

@@ -100,7 +100,11 @@ static void condition(struct ww_json *j, const struct ww_shift_cond *c)
 		ww_json_text(j, "by", c->median ? "estimate" : "bound");
 	}
 	if (c->kind != WW_COND_SHIFT || c->of) {
-		ww_json_trimmed(j, c->kind == WW_COND_MORE_FAILURES ? "p" : "value", c->value, 6);
+		if (c->kind == WW_COND_SHIFT && !c->median)
+			pair(j, "ci95", (const double[2]){c->value, c->upper});
+		else
+			ww_json_trimmed(j, c->kind == WW_COND_MORE_FAILURES ? "p" : "value",
+					c->value, 6);
 		ww_json_trimmed(j, "limit", c->against, 6);
 		ww_json_text(j, "unit", c->unit);
 	}
