@@ -282,6 +282,14 @@ static int report(int argc, char **argv, const char *path, int form, const struc
 	return rc;
 }
 
+/* A page is named after its file. NULL: after none */
+static const char *title_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcmp(path, "-") == 0 ? NULL : slash && slash[1] ? slash + 1 : path;
+}
+
 int resumetime_kernlog(int argc, char **argv)
 {
 	struct choice w = {.read.size = sizeof(w.read),
@@ -300,6 +308,7 @@ int resumetime_kernlog(int argc, char **argv)
 	/* What comes live is told as it comes. */
 	if (once && w.page.detail == WW_DETAIL_AUTO && !w.page.cycle)
 		w.page.detail = WW_DETAIL_ALL;
+	w.page.title = title_of(argv[optind]);
 	if (w.html)
 		rc = report(argc, argv, w.html, WW_REPORT_HTML, &w);
 	if (w.events && rc == TOOL_OK)
