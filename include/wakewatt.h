@@ -974,6 +974,14 @@ WW_API const struct ww_latency_summary *ww_resume_summary(const struct ww_resume
 /** What the DUT said of itself ("clocksource", "kernel"), NULL past the end / unknown key. */
 WW_API int ww_resume_dut_at(const struct ww_resume *r, size_t i, const char **key,
 			    const char **value);
+/**
+ * What the DUT told of the i-th cycle: j-th pair of key and value. attempts_ok, attempts_failed,
+ * failed_STEP (so many in it), last_failed_dev, last_failed_errno, last_failed_step; sleep_mode,
+ * wakeup_irq, wakeup_sources, wake_lock, s2idle_states, hw_sleep_us; what was added to
+ * hw_sleep_total_us, s2idle_residency_us, s2idle_cpu_us. @return 1, 0 past the end
+ */
+WW_API int ww_resume_cycle_info_at(const struct ww_resume *r, size_t i, size_t j, const char **key,
+				   const char **value);
 WW_API const char *ww_resume_note(const struct ww_resume *r, size_t i);
 WW_API void ww_resume_free(struct ww_resume *r);
 /** Names as in reports ("last_beat", "resume_to_user", "ok"); NULL out of range. */
@@ -1340,6 +1348,8 @@ struct ww_bisect {
 WW_API int ww_bisect_judge(const struct ww_cycleset *now, const struct ww_cycleset *good,
 			   const struct ww_cycleset *bad, const struct ww_bisect_options *opt,
 			   struct ww_bisect *out, struct ww_error *err);
+/** Text or JSON. */
+WW_API int ww_bisect_report(const struct ww_bisect *b, int form, char **out, struct ww_error *err);
 
 /* ---------------------------------------------------------- steps of power */
 

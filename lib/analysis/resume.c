@@ -436,6 +436,8 @@ int ww_resume_new(struct ww_trace *t, const struct ww_resume_options *opt, struc
 	if (rc >= 0)
 		rc = collect_dut(r, err);
 	if (rc >= 0)
+		rc = ww_resume_told(r, err);
+	if (rc >= 0)
 		rc = ww_resume_notes(t, r, &in, err);
 	if (rc >= 0)
 		rc = ww_kernel_notes(r, &r->notes, err);

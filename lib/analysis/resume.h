@@ -236,6 +236,11 @@ struct ww_power_point {
 	double watts;
 };
 
+/* A pair that the DUT told of a cycle. */
+struct ww_told {
+	char *key, *value;
+};
+
 struct ww_cycle_out {
 	struct ww_cycle c;
 	struct ww_str reason;
@@ -251,6 +256,7 @@ struct ww_cycle_out {
 	bool line_blinks;	   /* which blinked while it slept */
 	bool lost;		   /* bytes are missing where it matters */
 	bool control;		   /* watched without a heartbeat */
+	bool settles;		   /* a meter was fast enough to see its power settle */
 	struct ww_interval silent; /* then: the last sign of life before the sleep */
 	unsigned bound_only;	   /* bit per latency: its start was not observed */
 	int64_t pause_ns;   /* plain stream: pause within what can have been buffered, 0 none */
@@ -262,6 +268,8 @@ struct ww_cycle_out {
 	uint64_t said;	  /* bytes of text between the last beat and the first byte after */
 	int64_t slept_us; /* by the DUT's clocks, -1 unknown */
 	int64_t awake_us; /* MONOTONIC from the last beat before the jump to the first after */
+	struct ww_told *told;
+	size_t told_n, told_cap;
 };
 
 /* regex: regex_t of <regex.h>, or NULL for the built-in list. */
@@ -349,6 +357,8 @@ struct ww_resume {
 	struct ww_kernel *kernel; /* what its console told, NULL no console: resume_kernel.h */
 };
 
+/* What the DUT told of each cycle: resume_told.c */
+int ww_resume_told(struct ww_resume *r, struct ww_error *err);
 /* dut_asleep of all cycles, with the uncertainty that the bench can vouch for. */
 void ww_resume_asleep(struct ww_resume *r);
 

@@ -213,10 +213,9 @@ void ww_cycle_latencies(const struct ww_scan *s, struct ww_cycle_out *out)
 	l[WW_LAT_SILENCE] =
 		ww_iv_since(seen(e[WW_EV_FIRST_BEAT]) ? e[WW_EV_FIRST_BEAT] : e[WW_EV_UART],
 			    e[WW_EV_LAST_BEAT]);
-	if (out->control) {
+	if (out->control)
 		l[WW_LAT_RESUME_TO_ALIVE] = ww_iv_since(e[WW_EV_ALIVE], wake);
-		l[WW_LAT_RESUME_TO_SETTLED] = ww_iv_since(e[WW_EV_SETTLED], wake);
-	}
+	l[WW_LAT_RESUME_TO_SETTLED] = ww_iv_since(e[WW_EV_SETTLED], wake);
 	if (!seen(e[WW_EV_WAKE]) && back)
 		l[WW_LAT_ASLEEP_FIRMWARE] = ww_iv_since(e[WW_EV_HANDOFF], from);
 	/* The last beat came before the request, and the freeze before the next one was due. */
@@ -295,6 +294,13 @@ void ww_cycle_out_free(struct ww_cycle_out *o)
 {
 	ww_str_free(&o->reason);
 	free(o->stall);
+	for (size_t i = 0; i < o->told_n; i++) {
+		free(o->told[i].key);
+		free(o->told[i].value);
+	}
+	free(o->told);
+	o->told = NULL;
+	o->told_n = o->told_cap = 0;
 	free(o->power);
 	o->power = NULL;
 	o->powers = 0;
