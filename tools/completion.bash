@@ -52,7 +52,7 @@ _wakewatt_value() {
 	--meters) echo 'one two' ;;
 	--table-unit) echo 'W VA' ;;
 	-b | --baud) echo '9600 19200 38400 57600 115200 230400 460800 921600' ;;
-	--for | --every | --spike | --period | --baseline | --asleep | --settle | --silence | --*-timeout)
+	--for | --every | --spike | --period | --baseline | --asleep | --settle | --silence | --gap | --*-timeout)
 		echo '100ms 1s 10s 1m 5m 1h' ;;
 	*) return 1 ;;
 	esac
@@ -85,7 +85,7 @@ _wakewatt() {
 		return ;;
 	esac
 	case $prev in
-	--table | --against | --calibration)
+	--table | --against | --calibration | --kernel-log | --ftrace)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
@@ -107,6 +107,11 @@ _wakewatt() {
 		return
 	fi
 	compopt -o filenames 2>/dev/null
+	# A log has any name.
+	if [ "${program##*/} $command" = 'resumetime kernlog' ]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+	fi
 	mapfile -t COMPREPLY < <(compgen -f -X '!*.wwt' -- "$cur"; compgen -d -- "$cur")
 }
 

@@ -172,6 +172,7 @@ static int put_all(struct ww_events *e, const struct ww_resume *r, struct ww_tra
 				     .pid = OUTSIDE,
 				     .thread = T_LINES,
 				     .zero = r->span.lo_ns,
+				     .cycles = r->cycles,
 				     .beats = r->port};
 	int64_t until = WW_TIME_MIN;
 	int rc = 0;

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-/* More readings in a stretch than this are thinned. */
-#define READINGS 4000
+/* More readings than this are thinned: of a stretch, and of all together. */
+#define READINGS     4000
+#define READINGS_ALL 400000
+#define READINGS_MIN 200
 /* Bytes are counted so finely: a pause of a heartbeat shows. */
 #define BIN_NS	 (10 * WW_NS_PER_MS)
 #define LINE_MAX 200
@@ -26,6 +28,7 @@ static int watts(struct ww_events_series *s, const struct ww_source_info *src,
 		       src->delay_max_ns / 2;
 	struct ww_scale scale = ww_scale_of(ch->scale, ch->offset);
 	int64_t rows = ww_trace_rows(s->t, src->id, w.lo_ns, w.hi_ns, err), seen = 0, every;
+	int64_t room = s->cycles ? READINGS_ALL / (int64_t)s->cycles : READINGS;
 	struct ww_str name = {0};
 	struct ww_cursor *k;
 	struct ww_batch b;
@@ -33,7 +36,8 @@ static int watts(struct ww_events_series *s, const struct ww_source_info *src,
 
 	if (rows < 0)
 		return (int)rows;
-	every = rows / READINGS + 1;
+	room = room > READINGS ? READINGS : room < READINGS_MIN ? READINGS_MIN : room;
+	every = rows / room + 1;
 	ww_str_addf(&name, "%s.%s", src->name, ch->name);
 	s->e->out.s.bad = s->e->out.s.bad || name.bad;
 	rc = name.bad ? -ENOMEM

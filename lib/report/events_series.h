@@ -11,6 +11,7 @@ struct ww_events_series {
 	uint32_t pid, thread; /* of the first line's source; others follow */
 	int64_t zero;	      /* of the axis */
 	const char *beats;    /* source whose bytes are a heartbeat: they are counted only */
+	size_t cycles;	      /* of the whole recording: many of them share the room */
 	uint64_t named;	      /* bits: sources whose thread has its name */
 };
 

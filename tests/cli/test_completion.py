@@ -78,6 +78,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(sorted(self.offers("pwrlog", "stat", "")), ["night.wwt", "traces"])
         self.assertEqual(self.offers("wwtrace", "info", "--json", "ni"), ["night.wwt"])
         self.assertEqual(self.offers("pwrlog", "record", "-o", "ni"), ["night.wwt"])
+        self.assertEqual(self.offers("resumetime", "kernlog", "no"), ["notes.txt"])
+        self.assertEqual(self.offers("resumetime", "report", "--kernel-log", "no"), ["notes.txt"])
 
     def test_values(self):
         self.assertIn("wattsup:", self.offers("pwrlog", "record", "-m", ""))
