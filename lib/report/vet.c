@@ -120,7 +120,7 @@ int ww_vet_report(const struct ww_vet *v, int form, char **out, struct ww_error 
 
 	*out = NULL;
 	if (form != WW_REPORT_TEXT && form != WW_REPORT_JSON)
-		return ww_fail(err, -EINVAL, "this report is text or JSON");
+		return ww_fail(err, -EINVAL, "report form %d is unknown", form);
 	if (form == WW_REPORT_JSON)
 		json(&s, v);
 	else
