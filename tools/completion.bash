@@ -31,7 +31,7 @@ _wakewatt_value() {
 	--wake) echo 'gpio: ftdi: tty: rtc: wol:' ;;
 	--suspend | --reset | --off) echo 'gpio: ftdi: tty: wol:' ;;
 	-p | --port | --console)
-		[ "$2" = report ] && return 1
+		case $2 in report | compare) return 1 ;; esac
 		_wakewatt_ttys ;;
 	-t | --tty) _wakewatt_ttys ;;
 	--mode) echo 'stream reopen drain' ;;
@@ -39,6 +39,7 @@ _wakewatt_value() {
 		case $2 in
 		beat) echo 'stamped plain' ;;
 		export) echo 'csv jsonl' ;;
+		compare) return 1 ;;
 		*) wwtrace import --list 2>/dev/null | sed 's/ .*//' ;;
 		esac ;;
 	--stream) echo 'jsonl binary' ;;
