@@ -13,6 +13,7 @@
 #include "text/textin.h"
 
 #define WW_DAT_FIELDS 64
+#define WW_DAT_SLOTS  6
 
 struct ww_dat_field {
 	const char *name; /* in the event's text */
@@ -27,7 +28,9 @@ struct ww_dat_event {
 	char *text; /* its format file */
 	const char *name;
 	uint16_t name_n, id, fields;
-	uint8_t kind; /* of datline.c */
+	/* datline.c: what it is, and 1 + the index of each field that its line needs. */
+	uint8_t kind, slot[WW_DAT_SLOTS];
+	bool needs_names; /* of functions */
 	struct ww_dat_field *field;
 };
 
@@ -133,7 +136,8 @@ int ww_dat_next(struct ww_dat *d, struct ww_dat_cpu *c, struct ww_error *err);
 bool ww_dat_ns(const struct ww_dat *d, uint64_t ts, uint64_t *ns);
 
 /* datline.c */
-int ww_dat_kind(const char *name, size_t n);
+/* Once its fields are known. */
+void ww_dat_kind(struct ww_dat_event *e);
 /* Names of functions, once a record needs one. */
 int ww_dat_symbols(struct ww_dat *d, struct ww_error *err);
 /* Adds the line of c's record. */

@@ -30,35 +30,54 @@ struct rec {
 	struct ww_str *s;
 };
 
-int ww_dat_kind(const char *name, size_t n)
-{
-	static const struct {
-		const char *name;
-		int kind;
-	} kinds[] = {{"suspend_resume", K_SUSPEND_RESUME},   {"device_pm_callback_start", K_START},
-		     {"device_pm_callback_end", K_END},	     {"wakeup_source_activate", K_WAKEUP},
-		     {"wakeup_source_deactivate", K_WAKEUP}, {"print", K_PRINT},
-		     {"funcgraph_entry", K_GRAPH_ENTRY},     {"funcgraph_exit", K_GRAPH_EXIT},
-		     {"cpuhp_enter", K_CPUHP_ENTER},	     {"cpuhp_multi_enter", K_CPUHP_ENTER},
-		     {"cpuhp_exit", K_CPUHP_EXIT},	     {"function", K_FUNCTION}};
+/* Fields of its own behind the task's number, which stands first for all. */
+static const struct {
+	const char *name;
+	int kind;
+	const char *field[WW_DAT_SLOTS - 1];
+} kinds[] = {
+	{"suspend_resume", K_SUSPEND_RESUME, {"action", "val", "start"}},
+	{"device_pm_callback_start", K_START, {"driver", "device", "parent", "pm_ops", "event"}},
+	{"device_pm_callback_end", K_END, {"driver", "device", "error"}},
+	{"wakeup_source_activate", K_WAKEUP, {"name", "state"}},
+	{"wakeup_source_deactivate", K_WAKEUP, {"name", "state"}},
+	{"print", K_PRINT, {"ip", "buf"}},
+	{"funcgraph_entry", K_GRAPH_ENTRY, {"func", "depth"}},
+	{"funcgraph_exit", K_GRAPH_EXIT, {"func", "depth", "calltime", "rettime"}},
+	{"cpuhp_enter", K_CPUHP_ENTER, {"cpu", "target", "idx", "fun"}},
+	{"cpuhp_multi_enter", K_CPUHP_ENTER, {"cpu", "target", "idx", "fun"}},
+	{"cpuhp_exit", K_CPUHP_EXIT, {"cpu", "state", "idx", "ret"}},
+	{"function", K_FUNCTION, {"ip", "parent_ip"}},
+	{NULL, K_OTHER, {"__probe_ip", "__probe_func", "__probe_ret_ip"}},
+};
 
-	for (size_t i = 0; i < WW_COUNTOF(kinds); i++)
-		if (strlen(kinds[i].name) == n && memcmp(kinds[i].name, name, n) == 0)
-			return kinds[i].kind;
-	return K_OTHER;
+static uint8_t slot_of(const struct ww_dat_event *e, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	for (size_t i = 0; i < e->fields && n > 0; i++)
+		if (e->field[i].name_n == n && memcmp(e->field[i].name, name, n) == 0)
+			return (uint8_t)(i + 1);
+	return 0;
 }
 
-static const struct ww_dat_field *field(const struct rec *r, const char *name)
+void ww_dat_kind(struct ww_dat_event *e)
 {
-	size_t n = strlen(name);
+	size_t i = 0;
 
-	for (size_t i = 0; i < r->e->fields; i++) {
-		const struct ww_dat_field *f = &r->e->field[i];
+	while (kinds[i].name && (strlen(kinds[i].name) != e->name_n ||
+				 memcmp(kinds[i].name, e->name, e->name_n) != 0))
+		i++;
+	e->kind = (uint8_t)kinds[i].kind;
+	e->slot[0] = slot_of(e, "common_pid");
+	for (size_t k = 1; k < WW_DAT_SLOTS; k++)
+		e->slot[k] = slot_of(e, kinds[i].field[k - 1]);
+	e->needs_names = e->kind >= K_PRINT || (e->kind == K_OTHER && (e->slot[1] || e->slot[2]));
+}
 
-		if (f->name_n == n && memcmp(f->name, name, n) == 0)
-			return f;
-	}
-	return NULL;
+static const struct ww_dat_field *field(const struct rec *r, int slot)
+{
+	return r->e->slot[slot] ? &r->e->field[r->e->slot[slot] - 1] : NULL;
 }
 
 static uint64_t value(const struct rec *r, const struct ww_dat_field *f)
@@ -75,9 +94,31 @@ static uint64_t value(const struct rec *r, const struct ww_dat_field *f)
 	return v;
 }
 
-static uint64_t number(const struct rec *r, const char *name)
+static uint64_t number(const struct rec *r, int slot)
 {
-	return value(r, field(r, name));
+	return value(r, field(r, slot));
+}
+
+/* At least `digits` of them: what printf does, and cheaper. */
+static void add_number(struct ww_str *s, uint64_t v, int digits, char pad)
+{
+	char buf[24];
+	int i = sizeof(buf);
+
+	do {
+		buf[--i] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	while (i > 0 && (int)sizeof(buf) - i < digits)
+		buf[--i] = pad;
+	ww_str_addn(s, buf + i, sizeof(buf) - (size_t)i);
+}
+
+static void add_signed(struct ww_str *s, int64_t v)
+{
+	if (v < 0)
+		ww_str_addn(s, "-", 1);
+	add_number(s, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 1, ' ');
 }
 
 /* A string: of its own place in the record, of fixed length, or up to the record's end. */
@@ -121,9 +162,9 @@ static void add_text(struct ww_str *s, struct ww_slice t)
 	}
 }
 
-static void add_string(const struct rec *r, const char *name)
+static void add_string(const struct rec *r, int slot)
 {
-	add_text(r->s, string(r, field(r, name)));
+	add_text(r->s, string(r, field(r, slot)));
 }
 
 static struct ww_slice name_of(const struct ww_dat_table *t, const struct ww_dat_symbol *sym)
@@ -147,15 +188,16 @@ static void add_function(const struct rec *r, uint64_t addr, bool offset)
 
 static void suspend_resume(const struct rec *r)
 {
-	uint64_t action = number(r, "action");
+	uint64_t action = number(r, 1);
 	const struct ww_dat_symbol *sym = ww_dat_find(&r->d->printk, action, true);
 
 	if (sym)
 		add_text(r->s, name_of(&r->d->printk, sym));
 	else
 		ww_str_addf(r->s, "0x%" PRIx64, action);
-	ww_str_addf(r->s, "[%u] %s", (unsigned)number(r, "val"),
-		    number(r, "start") ? "begin" : "end");
+	ww_str_addn(r->s, "[", 1);
+	add_number(r->s, (uint32_t)number(r, 2), 1, ' ');
+	ww_str_add(r->s, number(r, 3) ? "] begin" : "] end");
 }
 
 static void callback_start(const struct rec *r)
@@ -165,49 +207,52 @@ static void callback_start(const struct rec *r)
 		const char *word;
 	} words[] = {{0x02, "suspend"},	  {0x10, "resume"}, {0x01, "freeze"},  {0x08, "quiesce"},
 		     {0x04, "hibernate"}, {0x20, "thaw"},   {0x40, "restore"}, {0x80, "recover"}};
-	uint64_t event = number(r, "event");
+	uint64_t event = number(r, 5);
 	const char *word = NULL;
 
-	add_string(r, "driver");
+	add_string(r, 1);
 	ww_str_add(r->s, " ");
-	add_string(r, "device");
+	add_string(r, 2);
 	ww_str_add(r->s, ", parent: ");
-	add_string(r, "parent");
+	add_string(r, 3);
 	ww_str_add(r->s, ", ");
-	add_string(r, "pm_ops");
+	add_string(r, 4);
 	for (size_t i = 0; i < WW_COUNTOF(words); i++)
 		if (words[i].event == event)
 			word = words[i].word;
+	ww_str_addn(r->s, "[", 1);
 	if (word)
-		ww_str_addf(r->s, "[%s]", word);
+		ww_str_add(r->s, word);
 	else
-		ww_str_addf(r->s, "[0x%" PRIx64 "]", event);
+		ww_str_addf(r->s, "0x%" PRIx64, event);
+	ww_str_addn(r->s, "]", 1);
 }
 
 static void callback_end(const struct rec *r)
 {
-	add_string(r, "driver");
+	add_string(r, 1);
 	ww_str_add(r->s, " ");
-	add_string(r, "device");
-	ww_str_addf(r->s, ", err=%d", (int)number(r, "error"));
+	add_string(r, 2);
+	ww_str_add(r->s, ", err=");
+	add_signed(r->s, (int32_t)number(r, 3));
 }
 
 /* By trace_marker, which is nearly all of it, or by trace_printk in a function. */
 static void print(const struct rec *r)
 {
-	const struct ww_dat_symbol *sym = ww_dat_find(&r->d->syms, number(r, "ip"), false);
+	const struct ww_dat_symbol *sym = ww_dat_find(&r->d->syms, number(r, 1), false);
 
 	if (sym)
 		add_text(r->s, name_of(&r->d->syms, sym));
 	else
 		ww_str_add(r->s, "tracing_mark_write");
 	ww_str_add(r->s, ": ");
-	add_string(r, "buf");
+	add_string(r, 2);
 }
 
 static void indent(const struct rec *r)
 {
-	int64_t depth = (int64_t)number(r, "depth");
+	int64_t depth = (int64_t)number(r, 2);
 
 	ww_str_addf(r->s, "%*s", (int)(2 + 2 * (depth < 0 ? 0 : depth > 100 ? 100 : depth)), "");
 }
@@ -216,13 +261,13 @@ static void graph_entry(const struct rec *r)
 {
 	ww_str_add(r->s, "                  |");
 	indent(r);
-	add_function(r, number(r, "func"), false);
+	add_function(r, number(r, 1), false);
 	ww_str_add(r->s, "() {");
 }
 
 static void graph_exit(const struct rec *r)
 {
-	const struct ww_dat_field *ret = field(r, "rettime"), *call = field(r, "calltime");
+	const struct ww_dat_field *ret = field(r, 4), *call = field(r, 3);
 	uint64_t ns = 0;
 
 	if (ret && call && ww_dat_ns(r->d, value(r, ret) - value(r, call), &ns))
@@ -239,29 +284,29 @@ static void graph_exit(const struct rec *r)
 		ww_str_add(r->s, "                  |");
 	indent(r);
 	ww_str_add(r->s, "} /* ");
-	add_function(r, number(r, "func"), false);
+	add_function(r, number(r, 1), false);
 	ww_str_add(r->s, " */");
 }
 
 static void cpuhp_enter(const struct rec *r)
 {
-	ww_str_addf(r->s, "cpu: %04u target: %3d step: %3d (", (unsigned)number(r, "cpu"),
-		    (int)number(r, "target"), (int)number(r, "idx"));
-	add_function(r, number(r, "fun"), false);
+	ww_str_addf(r->s, "cpu: %04u target: %3d step: %3d (", (unsigned)number(r, 1),
+		    (int)number(r, 2), (int)number(r, 3));
+	add_function(r, number(r, 4), false);
 	ww_str_add(r->s, ")");
 }
 
 static void cpuhp_exit(const struct rec *r)
 {
-	ww_str_addf(r->s, " cpu: %04u  state: %3d step: %3d ret: %d", (unsigned)number(r, "cpu"),
-		    (int)number(r, "state"), (int)number(r, "idx"), (int)number(r, "ret"));
+	ww_str_addf(r->s, " cpu: %04u  state: %3d step: %3d ret: %d", (unsigned)number(r, 1),
+		    (int)number(r, 2), (int)number(r, 3), (int)number(r, 4));
 }
 
 /* "(func+0x0)", "(caller+0x1f <- func)" of a probe; the rest as "name=value". */
 static void fields(const struct rec *r)
 {
-	const struct ww_dat_field *ip = field(r, "__probe_ip"), *func = field(r, "__probe_func");
-	const struct ww_dat_field *ret = field(r, "__probe_ret_ip");
+	const struct ww_dat_field *ip = field(r, 1), *func = field(r, 2);
+	const struct ww_dat_field *ret = field(r, 3);
 	const char *space = "";
 
 	if (ip || (func && ret)) {
@@ -290,9 +335,9 @@ static void fields(const struct rec *r)
 		else if (f->is_pointer)
 			ww_str_addf(r->s, "0x%" PRIx64, value(r, f));
 		else if (f->is_signed)
-			ww_str_addf(r->s, "%" PRId64, (int64_t)value(r, f));
+			add_signed(r->s, (int64_t)value(r, f));
 		else
-			ww_str_addf(r->s, "%" PRIu64, value(r, f));
+			add_number(r->s, value(r, f), 1, ' ');
 		space = " ";
 	}
 }
@@ -310,8 +355,8 @@ static void add_args(const struct rec *r)
 		callback_end(r);
 		break;
 	case K_WAKEUP:
-		add_string(r, "name");
-		ww_str_addf(r->s, " state=0x%" PRIx64, number(r, "state"));
+		add_string(r, 1);
+		ww_str_addf(r->s, " state=0x%" PRIx64, number(r, 2));
 		break;
 	case K_PRINT:
 		print(r);
@@ -329,9 +374,9 @@ static void add_args(const struct rec *r)
 		cpuhp_exit(r);
 		break;
 	case K_FUNCTION:
-		add_function(r, number(r, "ip"), false);
+		add_function(r, number(r, 1), false);
 		ww_str_add(r->s, " <-- ");
-		add_function(r, number(r, "parent_ip"), false);
+		add_function(r, number(r, 2), false);
 		break;
 	default:
 		fields(r);
@@ -342,20 +387,38 @@ static void add_args(const struct rec *r)
 /* "          rtcwake-115   [000]     5.149640524: " */
 static void add_head(const struct rec *r, const struct ww_dat_cpu *c)
 {
-	int pid = (int)number(r, "common_pid");
+	static const char blanks[] = "                ";
+	int32_t pid = (int32_t)number(r, 0);
 	const struct ww_dat_symbol *sym = ww_dat_find(&r->d->comm, (uint64_t)(int64_t)pid, true);
 	struct ww_slice comm = sym ? name_of(&r->d->comm, sym) : (struct ww_slice){"<...>", 5};
+	struct ww_str *s = r->s;
+	size_t from;
 	uint64_t ns;
 
 	if (pid == 0)
 		comm = (struct ww_slice){"<idle>", 6};
-	ww_str_addf(r->s, "%*s%.*s-%-5d [%03u] ", comm.n < 16 ? (int)(16 - comm.n) : 0, "",
-		    (int)comm.n, comm.p, pid, (unsigned)c->cpu);
-	if (ww_dat_ns(r->d, c->data_ts, &ns))
-		ww_str_addf(r->s, "%5" PRIu64 ".%09u: ", ns / 1000000000,
-			    (unsigned)(ns % 1000000000));
-	else
-		ww_str_addf(r->s, "%12" PRIu64 ": ", ns);
+	if (comm.n < 16)
+		ww_str_addn(s, blanks, 16 - comm.n);
+	ww_str_addn(s, comm.p, comm.n);
+	ww_str_addn(s, "-", 1);
+	from = s->n;
+	add_signed(s, pid);
+	if (s->n - from < 5)
+		ww_str_addn(s, blanks, 5 - (s->n - from));
+	ww_str_addn(s, " [", 2);
+	add_number(s, c->cpu, 3, '0');
+	ww_str_addn(s, "] ", 2);
+	if (ww_dat_ns(r->d, c->data_ts, &ns)) {
+		add_number(s, ns / 1000000000, 5, ' ');
+		ww_str_addn(s, ".", 1);
+		add_number(s, ns % 1000000000, 9, '0');
+	} else {
+		add_number(s, ns, 12, ' ');
+	}
+	ww_str_addn(s, ": ", 2);
+	ww_str_addn(s, r->e->name, r->e->name_n);
+	ww_str_addn(s, ":", 1);
+	ww_str_addn(s, "                      ", r->e->name_n < 20 ? 21u - r->e->name_n : 1);
 }
 
 int ww_dat_line(struct ww_dat *d, const struct ww_dat_cpu *c, struct ww_str *s,
@@ -373,13 +436,11 @@ int ww_dat_line(struct ww_dat *d, const struct ww_dat_cpu *c, struct ww_str *s,
 	if (index == 0)
 		return 0;
 	r.e = &d->event[index - 1];
-	if (r.e->kind >= K_PRINT || field(&r, "__probe_ip") || field(&r, "__probe_func"))
+	if (r.e->needs_names)
 		rc = ww_dat_symbols(d, err);
 	if (rc < 0)
 		return rc;
 	add_head(&r, c);
-	ww_str_addf(s, "%.*s:%*s", (int)r.e->name_n, r.e->name,
-		    r.e->name_n < 20 ? 21 - (int)r.e->name_n : 1, "");
 	add_args(&r);
 	ww_str_add(s, "\n");
 	return s->bad ? ww_fail_nomem(err) : 0;
