@@ -133,6 +133,8 @@ bool ww_page_place(const struct ww_page *p, size_t i, int64_t kernel_ns, int64_t
 
 /* page_axis.c */
 void ww_page_axis_make(const struct ww_page *p, size_t i, struct ww_page_cycle *c);
+bool ww_page_span(const struct ww_page *p, size_t i, const struct ww_pm_span *s, int64_t *from,
+		  int64_t *to);
 int ww_page_lanes(const struct ww_page *p, size_t i, struct ww_page_cycle *c, struct ww_error *err);
 
 /* page_series.c */

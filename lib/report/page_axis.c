@@ -166,6 +166,26 @@ void ww_page_axis_make(const struct ww_page *p, size_t i, struct ww_page_cycle *
 	a->hi += room;
 }
 
+/*
+ * Where a phase begins and ends: by its stamps, or by the one that there is and its length.
+ * An end that is not told is that of the axis.
+ */
+bool ww_page_span(const struct ww_page *p, size_t i, const struct ww_pm_span *s, int64_t *from,
+		  int64_t *to)
+{
+	bool begins = !is_open(s->start_ns) && ww_page_place(p, i, s->start_ns, from);
+	bool ends = !is_open(s->end_ns) && ww_page_place(p, i, s->end_ns, to);
+	bool known = ww_iv_ok(s->length) && !is_open(s->length.lo_ns) && !is_open(s->length.hi_ns);
+
+	if (!begins && !ends)
+		return false;
+	if (!begins)
+		*from = *to - (known ? ww_iv_mid(s->length) : 0);
+	if (!ends)
+		*to = known ? *from + ww_iv_mid(s->length) : p->cycle[i].axis.hi;
+	return true;
+}
+
 /* ---- lanes ---- */
 
 static int by_start(const void *a, const void *b, void *arg)

@@ -261,10 +261,8 @@ static void phases(struct canvas *k)
 		int64_t a, b;
 		char class[24];
 
-		if (s->start_ns == WW_TIME_MIN || !ww_page_place(k->p, k->i, s->start_ns, &a))
+		if (!ww_page_span(k->p, k->i, s, &a, &b))
 			continue;
-		if (s->end_ns == WW_TIME_MAX || !ww_page_place(k->p, k->i, s->end_ns, &b))
-			b = k->c->axis.hi;
 		span_tip(&tip, ww_page_phase(s->phase), s->length, s->corrected, pm->stamp_res_ns);
 		k->s->bad = k->s->bad || tip.bad;
 		ww_page_phase_class(class, sizeof(class), s);

@@ -94,10 +94,10 @@ static void spans(struct ww_json *j, struct ww_page *p, size_t at, const struct 
 		const char *verb = ww_pm_verb_name(s->verb);
 		int64_t a = WW_TIME_MIN, b = WW_TIME_MAX;
 
-		if (s->start_ns != WW_TIME_MIN && !ww_page_place(p, at, s->start_ns, &a))
+		if (!ww_page_span(p, at, s, &a, &b)) {
 			a = WW_TIME_MIN;
-		if (s->end_ns != WW_TIME_MAX && !ww_page_place(p, at, s->end_ns, &b))
 			b = WW_TIME_MAX;
+		}
 		ww_json_open(j, NULL, '[');
 		ww_json_int(j, NULL, s->phase);
 		name(j, p, verb ? verb : "");
@@ -254,8 +254,14 @@ static void cycle(struct ww_json *j, struct ww_page *p, size_t i)
 	if (c->pm) {
 		const char *mode = ww_pm_mode_name(c->pm->mode);
 
-		ww_json_text(j, "mode", mode ? mode : "");
+		ww_json_text(j, "mode", mode && c->pm->mode != WW_PM_MODE_UNKNOWN ? mode : "");
 		ww_json_text(j, "kr", ww_pm_result_name(c->pm->result));
+		if (ww_iv_ok(c->pm->firmware_suspend) || ww_iv_ok(c->pm->firmware_resume)) {
+			ww_json_open(j, "fw", '[');
+			length(j, c->pm->firmware_suspend);
+			length(j, c->pm->firmware_resume);
+			ww_json_close(j, ']');
+		}
 		spans(j, p, i, c);
 		devices(j, p, c);
 		others(j, p, i, c);

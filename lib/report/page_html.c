@@ -217,6 +217,15 @@ static void bound_row(struct ww_str *s, const struct ww_page_figure *g)
 	ww_str_add(s, "</td></tr>\n");
 }
 
+static bool has_figures(const struct ww_page *p)
+{
+	for (int f = 0; f < WW_PAGE_FIGURES; f++)
+		if (p->figure[f].used &&
+		    p->figure[f].sum.n + p->figure[f].sum.failures + p->figure[f].sum.bound_only)
+			return true;
+	return false;
+}
+
 static void figures(struct ww_str *s, const struct ww_page *p)
 {
 	open_part(s, "figures", "Figures over all cycles");
@@ -396,7 +405,7 @@ static bool has_phases(const struct ww_page *p)
 
 static void parts(struct ww_str *s, const struct ww_page *p)
 {
-	if (p->main >= 0) {
+	if (p->main >= 0 && p->cycles > 1) {
 		open_part(s, "distribution", "Distribution");
 		ww_str_addf(s,
 			    "<p class=\"quiet\">%s, ms, of each cycle in its order; beside it how "
@@ -424,7 +433,7 @@ static void parts(struct ww_str *s, const struct ww_page *p)
 		ww_page_phase_table(s, p);
 		ww_str_add(s, "</section>\n");
 	}
-	if (p->cycles)
+	if (has_figures(p))
 		figures(s, p);
 	open_part(s, "notes", "Notes");
 	ww_str_add(s, p->notes.n ? "<ul>\n" : "<p>None.</p>\n");

@@ -27,7 +27,7 @@ function lengthText(lo, hi) {
 	if (lo === null && hi === null) return 'unknown';
 	if (lo === null) return 'at most ' + above(hi) + ' ms';
 	if (hi === null) return 'at least ' + below(lo) + ' ms';
-	if (lo === hi) return exact(lo) + ' ms';
+	if (hi - lo <= 2000) return exact((lo + hi) / 2) + ' ms';
 	const half = (hi - lo) / 2e6;
 	const d = Math.max(0, Math.min(3, 1 - Math.floor(Math.log10(half))));
 	return minus(((lo + hi) / 2e6).toFixed(d)) + ' ± ' + (Math.ceil(half * 10 ** d) / 10 ** d).toFixed(d) +
@@ -230,6 +230,10 @@ class TimeLine {
 		if (c.dv) this.drawDevices();
 		if (c.ot) this.drawOthers();
 		for (const s of c.se) if (s.unit) this.drawWatts(s);
+		if (!this.items.length && !this.strips.length) {
+			this.body.replaceChildren(svg('text', {x: 8, y: this.y + 10},
+				'Its lines have no stamps: what took how long stands in the tables.'));
+		}
 		const over = this.body;
 		this.body = document.createDocumentFragment();
 		this.drawTicks();
@@ -265,14 +269,22 @@ class TimeLine {
 		const x0 = this.x(a.f0), x1 = this.axis.folded ? (a.before + FOLD - this.v[0]) /
 			(this.v[1] - this.v[0]) * this.w : x0;
 		if (!this.seen(x0, x1)) return undefined;
-		const slept = this.c.v.find((v) => this.data.figures[v[0]].key === 'kernel_slept');
-		const g = svg('g', {class: 'fold', 'data-k': this.items.push({head: 'asleep', lines: [
-			slept ? 'slept ' + lengthText(slept[1], slept[2]) : 'folded: ' +
-			exact((a.f1 - a.f0) * 1000) + ' ms'].concat(slept && a.f1 - a.f0 < 10000
-			? ['the clock of this axis stood still'] : [])}) - 1});
+		const g = svg('g', {class: 'fold', 'data-k': this.items.push(this.sleepItem()) - 1});
 		g.append(svg('rect', {x: x0, y: ROW.tick, width: x1 - x0, height: this.y - ROW.tick}));
 		this.body.append(g);
 		return undefined;
+	}
+
+	// What is known of the sleep: how long, and what firmware says of its own part.
+	sleepItem() {
+		const a = this.axis, fw = this.c.fw || [], lines = [];
+		const slept = this.c.v.find((v) => this.data.figures[v[0]].key === 'kernel_slept');
+		if (slept) lines.push('slept ' + lengthText(slept[1], slept[2]));
+		if (a.f1 - a.f0 > 10000) lines.push(exact((a.f1 - a.f0) * 1000) + ' ms are folded here');
+		else lines.push('the clock of this axis stood still');
+		if (fw.length && fw[0] !== null) lines.push('firmware on the way down: ' + lengthText(fw[0], fw[1]));
+		if (fw.length && fw[2] !== null) lines.push('firmware on the way up: ' + lengthText(fw[2], fw[3]));
+		return {head: 'asleep', lines};
 	}
 
 	drawEvents() {

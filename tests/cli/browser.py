@@ -72,16 +72,19 @@ class Browser:
             if "method" in answer:
                 self.events.append(answer)
 
-    def open(self, path, fragment=""):
-        """Load a file anew and wait until it is there."""
-        self.call("Page.navigate", url="about:blank")
+    def go(self, url):
         self.events.clear()
-        self.call("Page.navigate", url="file://" + path + fragment)
+        self.call("Page.navigate", url=url)
         deadline = time.monotonic() + 30
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             message = self.message(deadline)
             if "method" in message:
                 self.events.append(message)
+
+    def open(self, path, fragment=""):
+        """Load a file anew and wait until it is there; another fragment alone would not load it."""
+        self.go("about:blank")
+        self.go("file://" + path + fragment)
 
     def run(self, script):
         """The value of an expression; promises are waited for."""
