@@ -252,13 +252,71 @@ static void console_and_text(void **state)
 	done(&f);
 }
 
+static const char *told(const struct found *f, size_t i, const char *want)
+{
+	const char *key, *value;
+
+	for (size_t j = 0; ww_resume_cycle_info_at(f->r, i, j, &key, &value); j++)
+		if (strcmp(key, want) == 0)
+			return value;
+	return NULL;
+}
+
+static void tell(struct sim *s, int64_t at, const char *text)
+{
+	s->wire = at;
+	sim_info(s, at, text);
+}
+
+/* Counters since the boot become what each cycle added. */
+static void dut_tells(void **state)
+{
+	struct sim_trace tr;
+	struct sim_sleep *z;
+	struct found f;
+	struct sim s;
+
+	(void)state;
+	sim_init(&s);
+	s.period = 100 * MS; /* room for the lines between beats */
+	s.end = s.start + 16 * S;
+	z = sim_suspend(&s, s.start + 3 * S, 1500, 200);
+	sim_suspend(&s, s.start + 9 * S, 1500, 200);
+	sim_run(&s);
+	tell(&s, s.start + 130 * MS, "info=start");
+	tell(&s, s.start + 150 * MS, "suspend_stats=success:7 fail:2 failed_suspend:2");
+	tell(&s, s.start + 170 * MS, "s2idle_residency_us=1000");
+	tell(&s, z->thaw + 530 * MS, "info=resume");
+	tell(&s, z->thaw + 550 * MS,
+	     "suspend_stats=success:8 fail:3 failed_suspend:3 last_failed_dev:1-1");
+	tell(&s, z->thaw + 570 * MS, "s2idle_residency_us=901000");
+	tell(&s, z->thaw + 630 * MS, "wakeup_irq=9 acpi");
+	tell(&s, z[1].thaw + 530 * MS, "info=resume");
+	tell(&s, z[1].thaw + 550 * MS,
+	     "suspend_stats=success:9 fail:3 failed_suspend:3 last_failed_dev:1-1");
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	f = analyse(&tr, NULL);
+	assert_int_equal(ww_resume_count(f.r), 2);
+	assert_string_equal(told(&f, 0, "attempts_ok"), "1");
+	assert_string_equal(told(&f, 0, "attempts_failed"), "1");
+	assert_string_equal(told(&f, 0, "failed_suspend"), "1");
+	assert_string_equal(told(&f, 0, "last_failed_dev"), "1-1");
+	assert_string_equal(told(&f, 0, "s2idle_residency_us"), "900000");
+	assert_string_equal(told(&f, 0, "wakeup_irq"), "9 acpi");
+	assert_string_equal(told(&f, 1, "attempts_failed"), "0");
+	assert_null(told(&f, 1, "last_failed_dev"));
+	assert_null(told(&f, 1, "wakeup_irq"));
+	done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(console_goes_on),   cmocka_unit_test(console_suspended),
 		cmocka_unit_test(pace_unknown),	     cmocka_unit_test(kernel_says_why),
 		cmocka_unit_test(kernel_says_where), cmocka_unit_test(text_afterwards),
-		cmocka_unit_test(console_and_text),
+		cmocka_unit_test(console_and_text),  cmocka_unit_test(dut_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
