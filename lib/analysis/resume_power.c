@@ -353,6 +353,7 @@ int ww_resume_power(struct ww_trace *t, struct ww_resume *r, struct ww_error *er
 				to = r->cycle[k].c.event[WW_EV_REQUEST].lo_ns;
 				break;
 			}
+		r->cycle[i].settles = SETTLED_NS >= MUCH * m.blur_ns;
 		rc = r->cycle[i].control ? without_beat(&m, &r->cycle[i], to, err)
 					 : one(&m, &r->cycle[i].c, to, err);
 		if (rc >= 0)

@@ -15,8 +15,9 @@ static bool counts_as_failure(const struct ww_cycle_out *o, int latency)
 	case WW_LAT_RESUME_TO_UART:
 		return !o->control && never && ww_iv_ok(o->c.event[WW_EV_WAKE]) &&
 		       !ww_iv_ok(o->c.event[WW_EV_UART]);
-	case WW_LAT_RESUME_TO_ALIVE:
 	case WW_LAT_RESUME_TO_SETTLED:
+		return never && o->settles && ww_iv_ok(o->c.event[WW_EV_WAKE]);
+	case WW_LAT_RESUME_TO_ALIVE:
 		return o->control && never && ww_iv_ok(o->c.event[WW_EV_WAKE]);
 	case WW_LAT_RESUME_TO_USER:
 	case WW_LAT_RESUME_TO_STEADY:

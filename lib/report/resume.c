@@ -82,6 +82,10 @@ static void json_cycle(struct ww_json *j, const struct ww_resume *r, size_t at)
 	ww_json_int(j, "n", c->n);
 	ww_json_text(j, "result", ww_result_name(c->result));
 	ww_json_text(j, "reason", *c->reason ? c->reason : NULL);
+	if (c->mode)
+		ww_json_text(j, "mode", ww_pm_mode_name(c->mode));
+	if (c->warmup)
+		ww_json_bool(j, "warmup", true);
 	ww_json_open(j, "events_s", '{');
 	for (int e = 0; e < WW_EV_COUNT; e++)
 		if (ww_iv_ok(c->event[e]))

@@ -153,7 +153,7 @@ static void fill_row(struct ww_str *cell, const struct ww_resume *r, const struc
 	int64_t longest = 0;
 
 	ww_str_addf(&cell[CYCLE], "%u", (unsigned)c->n);
-	ww_str_add(&cell[RESULT], ww_result_name(c->result));
+	ww_str_addf(&cell[RESULT], "%s%s", ww_result_name(c->result), c->warmup ? ", warm-up" : "");
 	for (int i = 0; i < WW_LAT_COUNT; i++)
 		if (!ww_resume_repeats(r, ww_resume_order[i].latency))
 			ww_resume_latency(&cell[LATENCY + i], o, ww_resume_order[i].latency);

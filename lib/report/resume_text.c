@@ -168,11 +168,12 @@ static void add_summary_line(struct ww_str *s, const struct ww_latency_summary *
 
 static void add_results(struct ww_str *s, const struct ww_resume *r)
 {
-	uint64_t judged = r->cycles - r->results[WW_RES_UNKNOWN], bad;
+	uint64_t counted = r->cycles - r->warmups;
+	uint64_t judged = counted - r->results[WW_RES_UNKNOWN], bad;
 	const char *sep = "";
 
 	bad = judged - r->results[WW_RES_OK] - r->results[WW_RES_PM_TEST];
-	ww_str_addf(s, "%llu cycle%s: ", (unsigned long long)r->cycles, r->cycles == 1 ? "" : "s");
+	ww_str_addf(s, "%llu cycle%s: ", (unsigned long long)counted, counted == 1 ? "" : "s");
 	for (int i = 0; i < WW_RES_COUNT; i++) {
 		if (r->results[i] == 0)
 			continue;
@@ -189,6 +190,9 @@ static void add_results(struct ww_str *s, const struct ww_resume *r)
 		ww_str_fixed(s, 100 * r->fail_ci[1], 1);
 		ww_str_add(s, " %)");
 	}
+	if (r->warmups)
+		ww_str_addf(s, "; %llu warm-up%s before, in no figure",
+			    (unsigned long long)r->warmups, r->warmups == 1 ? "" : "s");
 	ww_str_add(s, "\n");
 }
 

@@ -183,7 +183,9 @@ class Campaigns(Case):
             self.assertEqual(db.execute("SELECT value FROM meta WHERE key = 'campaign.seed'")
                              .fetchall(), [("7",)])
         d = self.report()
-        self.assertEqual(len(d["cycles"]), 3)
+        self.assertEqual([c.get("warmup") for c in d["cycles"]], [True, None, None])
+        self.assertIn("2 cycles: 2 ok; not ok 0.0 % (95 %: 0.0–84.2 %); 1 warm-up before, in no "
+                      "figure", t.text)
         self.assertEqual(d["summary"]["resume_to_user_ms"]["n"], 2)
         self.assertRegex(t.text, r"cycle 3 of 3: \w+, ok [01], median [\d.]+ ms.*left")
 
@@ -196,25 +198,47 @@ class Campaigns(Case):
         self.assertEqual([m[0] for m in self.marks("campaign-end")],
                          ["3 of 1000000 cycles run: cycle 3 failed"])
 
-    def test_control(self):
-        """Without a heartbeat: the same marks, by what shows that it lives."""
-        alive = "test ! -e " + self.dut.flag
-        args = self.command("--control", "--alive", alive, "--cycles", "2", "--suspend",
-                            self.suspend, "--wake", self.wake, "-m", "sim:?watts=5", port=False)
-        args[args.index("--silence") + 1] = "500ms"
+    def control(self, alive, *more, silence):
+        args = self.command("--control", "--alive", alive, *more, port=False)
+        args[args.index("--silence") + 1] = silence
         code, out, err = run(*args)
         self.assertEqual(code, 0, err)
+        self.assertIn("note: a control without a heartbeat: that it lives was seen by '%s'" %
+                      alive, out.replace("\n  ", " "))
+        d = self.report()
+        for c in d["cycles"]:
+            self.assertEqual(c["result"], "ok", c)
+            self.assertLessEqual({"request", "wake", "alive"}, set(c["events_s"]))
+            self.assertNotIn("resume_to_user", c["latency_ms"])
+        return d
+
+    def test_control_by_a_command(self):
+        """Without a heartbeat: the same marks, by what shows that it lives."""
+        alive = "test ! -e " + self.dut.flag
+        d = self.control(alive, "--cycles", "2", "--suspend", self.suspend, "--wake", self.wake,
+                         "-m", "sim:?watts=5", silence="450ms")
         self.assertEqual(self.ends(), ["ok", "ok"])
         self.assertEqual(len(self.marks("silent")), 2)
         for wake, back in zip(self.marks("wake"), self.marks("alive")):
             self.assertEqual(back[0], alive)
             self.assertTrue(wake[1] <= back[2] and back[2] - back[1] < 1e9)
-        d = self.report()
-        self.assertEqual([c["result"] for c in d["cycles"]], ["ok", "ok"])
-        for c in d["cycles"]:
-            self.assertLessEqual({"request", "wake", "alive"}, set(c["events_s"]))
-            self.assertIn("resume_to_alive", c["latency_ms"])
-            self.assertNotIn("resume_to_user", c["latency_ms"])
+        self.assertEqual(d["summary"]["resume_to_alive_ms"]["n"], 2)
+
+    def test_control_by_power(self):
+        power = self.path("power")
+        with open(power, "w") as f:
+            f.write("on")
+        d = self.control("meter>8W", "--cycles", "1", "--suspend", "echo off > " + power,
+                         "--wake", "sleep 0.1; echo on > " + power, "-m",
+                         "sim:?follow=%s&on=25&off=0.5&rate=100" % power, "--settle", "1300ms",
+                         "--asleep", "600ms", silence="200ms")
+        c, = d["cycles"]
+        # A tenth of a second passed until it was woken; its power was back at once.
+        for name in ("resume_to_alive", "resume_to_settled"):
+            lo, hi = c["latency_ms"][name]
+            self.assertTrue(lo <= 105 and 95 <= hi <= 200, (name, lo, hi))
+        self.assertIn("off", c["events_s"])
+        self.assertAlmostEqual(c["asleep_W"]["value"], 0.5, delta=0.05)
 
     def test_wrong_use(self):
         port = ["-p", "/dev/x"]
