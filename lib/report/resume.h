@@ -27,6 +27,9 @@ bool ww_resume_repeats(const struct ww_resume *r, int latency);
 void ww_resume_bound(struct ww_str *s, double lo, double hi);
 /* Milliseconds: middle and half-width with the digits that it has, or a bound. */
 void ww_resume_ms(struct ww_str *s, struct ww_interval t);
+/* Energy of one of the kernel's phases in cycle i; false where no meter tells. */
+bool ww_resume_span_energy(const struct ww_resume *r, size_t i, const struct ww_pm_span *p,
+			   struct ww_quantity *q);
 /* A latency of a cycle, nothing where it was not observed. */
 void ww_resume_latency(struct ww_str *s, const struct ww_cycle_out *o, int latency);
 /* "resume to user space" */

@@ -19,8 +19,8 @@ bool ww_resume_has_kernel(const struct ww_resume *r)
 }
 
 /* Energy of a phase on the bench's axis. */
-static bool span_energy(const struct ww_resume *r, size_t i, const struct ww_pm_span *p,
-			struct ww_quantity *q)
+bool ww_resume_span_energy(const struct ww_resume *r, size_t i, const struct ww_pm_span *p,
+			   struct ww_quantity *q)
 {
 	struct ww_interval from, to;
 
@@ -52,7 +52,7 @@ static void json_energy(struct ww_json *j, const struct ww_resume *r, size_t i,
 		const struct ww_pm_span *p = &c->span[k];
 		struct ww_quantity q;
 
-		if (!span_energy(r, i, p, &q))
+		if (!ww_resume_span_energy(r, i, p, &q))
 			continue;
 		ww_json_open(j, NULL, '{');
 		ww_json_text(j, "name", ww_pm_phase_name(p->phase));
@@ -164,7 +164,8 @@ static void text_energy(struct ww_str *s, const struct ww_resume *r)
 			const struct ww_pm_span *p = &c->span[k];
 			struct ww_quantity q;
 
-			if (p->phase <= 0 || p->phase >= WW_PM_PHASES || !span_energy(r, i, p, &q))
+			if (p->phase <= 0 || p->phase >= WW_PM_PHASES ||
+			    !ww_resume_span_energy(r, i, p, &q))
 				continue;
 			e[p->phase].n++;
 			e[p->phase].J += q.value;
@@ -194,7 +195,7 @@ void ww_resume_text_kernel(struct ww_str *s, const struct ww_resume *r)
 		as.n = r->cycle[i].c.n;
 		ww_kernlog_text_row(s, &as);
 	}
-	ww_kernlog_text_summary(s, "cycles by the kernel", &sum, TOP);
+	ww_kernlog_text_summary(s, " by the kernel", &sum, TOP);
 	text_energy(s, r);
 	ww_str_add(s, "\n");
 	s->bad = s->bad || sum.bad;
