@@ -1296,6 +1296,12 @@ struct ww_vet_options {
 	uint32_t reserved;
 };
 
+enum ww_vet_kind {
+	WW_VET_VARIES = 0,
+	WW_VET_FIXED, /**< 9 of 10 within spread_ms */
+	WW_VET_TICK   /**< within a tick of the timer, 4 ms: as msleep() is */
+};
+
 struct ww_vet_row {
 	const char *device, *driver, *func, *phase;
 	uint64_t n;
@@ -1303,7 +1309,7 @@ struct ww_vet_row {
 	double nearest_ms; /**< a round time just below: what a delay was probably written as; NaN
 			    */
 	double saving_ms;  /**< its own part of the critical path, median; NaN unknown */
-	int32_t fixed;	   /**< 1 fixed, 0 long but not fixed */
+	int32_t fixed;	   /**< enum ww_vet_kind */
 	int32_t reserved;
 };
 

@@ -64,7 +64,8 @@ static void gather(struct making *k, const struct ww_metric *m, size_t cycles)
 		k->half[k->n] = isfinite(m->half[i]) ? m->half[i] : 0;
 		k->n++;
 		if (isfinite(m->own[i]))
-			k->own[k->owns++] = m->own[i];
+			/* Not more than it took without the console. */
+			k->own[k->owns++] = fmin(m->own[i], m->v[i]);
 	}
 }
 
@@ -93,6 +94,14 @@ static struct ww_vet_row *add_row(struct ww_vet *v)
 	return &v->row[v->rows++];
 }
 
+/* A sleep by the timer's ticks is as long as it is written, and up to a tick longer. */
+static int fixed(const struct ww_vet *v, double median, double spread)
+{
+	if (spread <= v->spread_ms)
+		return WW_VET_FIXED;
+	return spread <= WW_VET_TICK_MS && spread <= median / 20 ? WW_VET_TICK : WW_VET_VARIES;
+}
+
 static int put_row(struct making *k, const struct ww_metric *m, double median, double spread)
 {
 	struct ww_vet_row *r = add_row(k->v);
@@ -109,7 +118,7 @@ static int put_row(struct making *k, const struct ww_metric *m, double median, d
 				 .max_ms = k->value[k->n - 1],
 				 .spread_ms = spread,
 				 .nearest_ms = NAN,
-				 .fixed = spread <= k->v->spread_ms};
+				 .fixed = fixed(k->v, median, spread)};
 	r->saving_ms = k->owns ? ww_median(k->own, k->owns) : NAN;
 	if (r->fixed)
 		r->nearest_ms = ww_vet_written(r->min_ms, median);
@@ -162,13 +171,19 @@ static double worth(const struct ww_vet_row *r)
 	return isnan(r->saving_ms) ? -1 : r->saving_ms;
 }
 
+/* Fixed ones, those but for a tick, the others. */
+static int rank(const struct ww_vet_row *r)
+{
+	return r->fixed == WW_VET_FIXED ? 0 : r->fixed == WW_VET_TICK ? 1 : 2;
+}
+
 static int by_worth(const void *a, const void *b)
 {
 	const struct ww_vet_row *x = a, *y = b;
 	int c;
 
-	if (x->fixed != y->fixed)
-		return y->fixed - x->fixed;
+	if (rank(x) != rank(y))
+		return rank(x) - rank(y);
 	if (worth(x) < worth(y) || worth(x) > worth(y))
 		return worth(x) < worth(y) ? 1 : -1;
 	if (x->median_ms < y->median_ms || x->median_ms > y->median_ms)
@@ -185,7 +200,7 @@ static void remarks(struct making *k)
 
 	ww_num_text(min, sizeof(min), v->min_ms);
 	ww_num_text(spread, sizeof(spread), v->spread_ms);
-	for (size_t i = 0; i < v->fixed; i++) {
+	for (size_t i = 0; i < v->ticks; i++) {
 		written |= !isnan(v->row[i].nearest_ms);
 		unknown |= isnan(v->row[i].saving_ms);
 	}
@@ -197,7 +212,7 @@ static void remarks(struct making *k)
 	if (unknown)
 		ww_note(&v->notes, "what one saves is known where the path through the phase is: "
 				   "with a line for each callback, or ftrace");
-	if (v->fixed)
+	if (v->ticks)
 		ww_note(&v->notes, "saves: its own part of the critical path, median over its "
 				   "cycles; 0 where others take as long beside it");
 	if (v->coarse)
@@ -231,8 +246,10 @@ static int make(struct making *k)
 		return rc;
 	if (v->rows)
 		qsort(v->row, v->rows, sizeof(*v->row), by_worth);
-	while (v->fixed < v->rows && v->row[v->fixed].fixed)
+	while (v->fixed < v->rows && v->row[v->fixed].fixed == WW_VET_FIXED)
 		v->fixed++;
+	for (v->ticks = v->fixed; v->ticks < v->rows && v->row[v->ticks].fixed;)
+		v->ticks++;
 	remarks(k);
 	return v->notes.bad || v->sets.bad ? -ENOMEM : 0;
 }
@@ -245,7 +262,8 @@ static int prepare(struct making *k, const struct ww_vet_options *opt, struct ww
 
 	v->min_ms = min > 0 ? min : 5;
 	v->spread_ms = spread > 0 ? spread : 1;
-	v->min_cycles = least ? least : 3;
+	/* One cycle is the same as itself. */
+	v->min_cycles = least == 0 ? 3 : least == 1 ? 2 : least;
 	for (size_t i = 0; i < k->sets; i++) {
 		v->cycles += k->set[i]->cycles;
 		ww_note(&v->sets, "%s", k->set[i]->name);

@@ -9,10 +9,13 @@
 /* Longest that msleep() waits beyond what is written: a jiffy at 100 Hz. */
 #define WW_VET_JIFFY_MS 10.0
 
+/* A tick at 250 Hz, the most usual: what a short sleep varies by. */
+#define WW_VET_TICK_MS 4.0
+
 struct ww_vet {
 	struct ww_vet_row *row;
 	size_t rows, cap;
-	size_t fixed;	       /* the first ones */
+	size_t fixed, ticks;   /* where these end: fixed first, then fixed but for a tick */
 	struct ww_notes texts; /* what names in the rows are lent from */
 	struct ww_notes notes;
 	struct ww_notes sets; /* their names */

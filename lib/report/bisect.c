@@ -21,6 +21,11 @@ static void put_percent(struct ww_str *s, double p)
 	ww_str_add(s, " %");
 }
 
+static void put_ms(struct ww_str *s, double v)
+{
+	ww_str_fixed(s, v, v < 10 ? 3 : 1);
+}
+
 static void text(struct ww_str *s, const struct ww_bisect *b)
 {
 	ww_str_add(s, verdict(b));
@@ -36,12 +41,12 @@ static void text(struct ww_str *s, const struct ww_bisect *b)
 	if (isinf(b->median_ms))
 		ww_str_add(s, "never");
 	else
-		ww_str_fixed(s, b->median_ms, ww_plain_decimals(b->median_ms));
+		put_ms(s, b->median_ms);
 	if (isfinite(b->ci_ms[0]) && isfinite(b->ci_ms[1])) {
 		ww_str_add(s, " ms (95 %: ");
-		ww_str_fixed(s, b->ci_ms[0], ww_plain_decimals(b->median_ms));
+		put_ms(s, b->ci_ms[0]);
 		ww_str_add(s, " to ");
-		ww_str_fixed(s, b->ci_ms[1], ww_plain_decimals(b->median_ms));
+		put_ms(s, b->ci_ms[1]);
 		ww_str_add(s, " ms)\n");
 	} else {
 		ww_str_add(s, isinf(b->median_ms) ? "\n" : " ms\n");

@@ -46,7 +46,7 @@ static void table(struct ww_str *s, const struct ww_vet *v, size_t from, size_t 
 
 static void text(struct ww_str *s, const struct ww_vet *v)
 {
-	size_t varying = v->rows - v->fixed;
+	size_t varying = v->rows - v->ticks;
 
 	ww_str_addf(s, "%llu cycle%s", (unsigned long long)v->cycles, v->cycles == 1 ? "" : "s");
 	for (size_t i = 0; i < v->sets.n; i++) {
@@ -57,7 +57,14 @@ static void text(struct ww_str *s, const struct ww_vet *v)
 	if (v->fixed) {
 		ww_str_add(s, "Times that are the same whatever else happens, in ms\n\n");
 		table(s, v, 0, v->fixed);
-	} else {
+	}
+	if (v->ticks > v->fixed) {
+		if (v->fixed)
+			ww_str_add(s, "\n");
+		ww_str_add(s, "The same but for a tick of the timer, as sleeps are\n\n");
+		table(s, v, v->fixed, v->ticks);
+	}
+	if (v->ticks == 0) {
 		ww_str_add(s, "No callback of ");
 		ww_str_num(s, v->min_ms);
 		ww_str_add(s, " ms and more took the same time in 9 of 10 cycles, within ");
@@ -71,7 +78,7 @@ static void text(struct ww_str *s, const struct ww_vet *v)
 		if (varying > VARYING_MOST)
 			ww_str_addf(s, "; first %d", VARYING_MOST);
 		ww_str_add(s, "\n\n");
-		table(s, v, v->fixed, varying > VARYING_MOST ? v->fixed + VARYING_MOST : v->rows);
+		table(s, v, v->ticks, varying > VARYING_MOST ? v->ticks + VARYING_MOST : v->rows);
 	}
 	ww_put_notes(s, &v->notes);
 }
@@ -99,7 +106,8 @@ static void json(struct ww_str *s, const struct ww_vet *v)
 		ww_json_text(&j, "callback", r->func);
 		ww_json_text(&j, "phase", r->phase);
 		ww_json_int(&j, "n", (int64_t)r->n);
-		ww_json_bool(&j, "fixed", r->fixed != 0);
+		ww_json_bool(&j, "fixed", r->fixed == WW_VET_FIXED);
+		ww_json_bool(&j, "within_tick", r->fixed != WW_VET_VARIES);
 		ww_json_trimmed(&j, "median_ms", r->median_ms, 6);
 		ww_json_trimmed(&j, "min_ms", r->min_ms, 6);
 		ww_json_trimmed(&j, "max_ms", r->max_ms, 6);

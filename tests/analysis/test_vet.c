@@ -51,6 +51,8 @@ static struct ww_cycleset *machine(const char *name, int cycles, double panel)
 		put(s, "disk", "qx_disk", 300 + 200 * uniform(), 0.001, i % 2 ? 200 : 0);
 		put(s, "led", "qx_led", 0.2, 0.001, 0.2);
 		put(s, "fan", "qx_fan", 60.5 + 0.1 * uniform(), 0.001, 0);
+		/* msleep(200) at 250 Hz. */
+		put(s, "dock", "qx_dock", 200.2 + 3.9 * uniform(), 0.001, 180);
 		/* A clock of whole 10 ms. */
 		put(s, "slow", "qx_slow", 100 + 10 * floor(2 * uniform()), 5, NAN);
 	}
@@ -101,6 +103,9 @@ static void test_one_machine(void **state)
 	/* Nothing is saved where another takes as long beside it. */
 	assert_string_equal(ww_vet_at(v, 2)->device, "fan");
 	assert_true(fabs(ww_vet_at(v, 2)->saving_ms) < 0.01);
+	assert_string_equal(ww_vet_at(v, 3)->device, "dock");
+	assert_int_equal(row(v, "dock")->fixed, WW_VET_TICK);
+	assert_true(fabs(row(v, "dock")->nearest_ms - 200) < 0.1);
 	/* Long, but not fixed. */
 	assert_int_equal(row(v, "disk")->fixed, 0);
 	assert_true(isnan(row(v, "disk")->nearest_ms));
@@ -109,7 +114,7 @@ static void test_one_machine(void **state)
 	assert_null(row(v, "slow"));
 	assert_true(noted(v, "no better stamps"));
 	assert_true(noted(v, "msleep()"));
-	assert_null(ww_vet_at(v, 4));
+	assert_null(ww_vet_at(v, 5));
 	ww_vet_free(v);
 	ww_cycleset_free(s);
 }
