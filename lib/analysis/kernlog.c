@@ -147,8 +147,18 @@ static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
 	    c->clock == WW_PM_CLOCK_PRINTK)
 		ww_note(&k->notes, "the sleep lies between the last line before it and the first "
 				   "after it: suspend and resume are known as intervals");
+	if (w->stamped_late)
+		ww_note(&k->notes,
+			"the log was stamped by a program that was frozen, too: the jump of "
+			"its clock holds the sleep, and suspend and resume cannot be told "
+			"apart by it");
+	if (w->boot_clock)
+		ww_note(&k->notes,
+			"the trace's clock goes on in the sleep and jumps while the core "
+			"resumes: a core that resumes within 5 ms is assumed");
 	if (w->mode_guessed)
-		ww_note(&k->notes, "the mode is not told: taken as mem, because CPUs went off");
+		ww_note(&k->notes,
+			"the mode is not told: taken as mem, as CPUs went off or Android says so");
 	if (w->from_phase_start)
 		ww_note(&k->notes, "lengths of devices count from the begin of their phase and "
 				   "overlap, as this kernel prints them");
@@ -191,6 +201,9 @@ static int finish(struct ww_kernlog *k, struct ww_error *err)
 		if (ww_pmbuild_capped(k->in[i].build))
 			ww_note(&k->notes, "a cycle had more lines or callbacks than are kept: "
 					   "the rest is in no figure");
+		if (k->in[i].reverse)
+			ww_note(&k->notes, "its lines run backwards in time, the newest first: "
+					   "turned around");
 		if (k->in[i].events == 0)
 			ww_note(&k->notes, "%s: no line of a suspend in %llu lines (%s)",
 				k->in[i].text->name != NULL ? k->in[i].text->name : "the text",

@@ -23,6 +23,10 @@ struct ww_kl_input {
 	/* What was read to tell what it is. */
 	char *head;
 	size_t head_n;
+	/* All of it, where its lines run backwards. */
+	bool reverse;
+	char *all;
+	size_t all_n, all_cap;
 	/* The begin of a sentence that the next line may complete. */
 	struct {
 		bool any;
@@ -65,5 +69,10 @@ int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t
 int ww_kl_flush(struct ww_kl_input *in, struct ww_error *err);
 /* @return 1 it does, 0 not */
 int ww_kl_looks_like_ftrace(const char *text, size_t n, struct ww_error *err);
+
+/* --- kernlog_reverse.c */
+bool ww_kl_runs_backwards(const char *text, size_t n, struct ww_kline_state *s);
+int ww_kl_reverse_keep(struct ww_kl_input *in, const char *p, size_t n, struct ww_error *err);
+int ww_kl_reverse_feed(struct ww_kl_input *in, struct ww_error *err);
 
 #endif

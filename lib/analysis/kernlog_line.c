@@ -47,6 +47,7 @@ static void header(struct ww_kl_input *in, const char *line, size_t n, int *rc,
 static void stamp(struct ww_kl_input *in, const struct ww_kline *l, struct ww_pm_in *to)
 {
 	to->line.host_ns = l->host_ns;
+	to->host_res_ns = l->host_ns != WW_NO_TIME ? l->host_res_ns : 0;
 	if (l->kernel_ns != WW_NO_TIME) {
 		to->clock = WW_PM_CLOCK_PRINTK;
 		to->line.t_ns = l->kernel_ns;

@@ -28,6 +28,7 @@ void ww_kl_input_close(struct ww_kl_input *in)
 	free(in->carry);
 	free(in->carry_lo);
 	free(in->head);
+	free(in->all);
 }
 
 static int keep_times(struct ww_kl_input *in, const int64_t *lo, size_t n, struct ww_error *err)
@@ -102,6 +103,12 @@ static int piece(struct ww_kl_input *in, const char *p, size_t n, const int64_t 
 	return 0;
 }
 
+static int rest(struct ww_kl_input *in, const char *p, size_t n, const int64_t *lo,
+		const int64_t *hi, struct ww_error *err)
+{
+	return in->reverse ? ww_kl_reverse_keep(in, p, n, err) : piece(in, p, n, lo, hi, err);
+}
+
 static int decide(struct ww_kl_input *in, struct ww_error *err)
 {
 	int rc = ww_kl_looks_like_ftrace(in->head, in->head_n, err);
@@ -111,6 +118,9 @@ static int decide(struct ww_kl_input *in, struct ww_error *err)
 	in->decided = true;
 	in->ftrace = rc > 0;
 	ww_pmbuild_of_ftrace(in->build, in->ftrace);
+	in->reverse = !in->ftrace && ww_kl_runs_backwards(in->head, in->head_n, in->state);
+	if (in->reverse)
+		return ww_kl_reverse_keep(in, in->head, in->head_n, err);
 	return piece(in, in->head, in->head_n, NULL, NULL, err);
 }
 
@@ -126,7 +136,7 @@ static int head(struct ww_kl_input *in, const uint8_t *data, size_t n, struct ww
 		return 1;
 	rc = decide(in, err);
 	if (rc == 0)
-		rc = piece(in, (const char *)data + some, n - some, NULL, NULL, err);
+		rc = rest(in, (const char *)data + some, n - some, NULL, NULL, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -137,6 +147,8 @@ static int ending(struct ww_kl_input *in, struct ww_error *err)
 	in->ended = true;
 	if (!in->decided)
 		rc = decide(in, err);
+	if (rc == 0 && in->reverse)
+		rc = ww_kl_reverse_feed(in, err);
 	if (rc == 0 && in->carry_n > 0)
 		rc = carried_line(in, in->carry_timed ? in->carry_lo[in->carry_n - 1] : WW_NO_TIME,
 				  in->carry_timed ? in->carry_lo[in->carry_n - 1] : WW_NO_TIME,
@@ -163,7 +175,7 @@ static int more(struct ww_kl_input *in, struct ww_error *err)
 		in->decided = true; /* a recording's console */
 	if (!in->decided)
 		return head(in, data, n, err);
-	return piece(in, (const char *)data, n, lo, hi, err);
+	return rest(in, (const char *)data, n, lo, hi, err);
 }
 
 int ww_kl_input_cycle(struct ww_kl_input *in, struct ww_pm_work **out, struct ww_error *err)

@@ -101,6 +101,8 @@ static void add_line(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	l = ww_pm_add_line(w);
 	if (l == NULL)
 		return;
+	if (in->host_res_ns > w->host_res_ns)
+		w->host_res_ns = in->host_res_ns;
 	*l = in->line;
 	l->text = NULL;
 	if (gap) {

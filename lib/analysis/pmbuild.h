@@ -56,7 +56,8 @@ struct ww_pmbuild {
 		bool frozen;	/* the freeze was seen to end */
 		bool capped;	/* of lines or devices */
 		int64_t machine_ns,
-			deep_ns;  /* ftrace: where the machine's own part and the sleep begin */
+			deep_ns; /* ftrace: where the machine's own part and the sleep begin */
+		int64_t awake_slack_ns; /* so much before awake_ns at most */
 		bool deep;	  /* ftrace: the sleep itself is traced within the machine's part */
 		int fail_phase;	  /* where it turned back */
 		int64_t begin_ns; /* first event on the axis */
@@ -150,6 +151,8 @@ void ww_pmbuild_cpu_end(struct ww_pmbuild *b, int phase);
 
 /* --- pmbuild_span.c: at the cycle's end */
 void ww_pmbuild_spans(struct ww_pmbuild *b);
+/* A trace clock that goes on in the sleep jumps where the kernel's time is put right. */
+void ww_pmbuild_boot_clock(struct ww_pmbuild *b);
 
 /* --- pmbuild_hint.c: lines without a meaning of their own, on a side of the sleep */
 void ww_pmbuild_hint(struct ww_pmbuild *b, struct ww_slice m, int64_t t);

@@ -175,6 +175,32 @@ static void from_devices(struct ww_pm_work *w)
 	}
 }
 
+/* Resuming the core takes less; longer is the jump of the clock (timekeeping_resume()). */
+#define SYSCORE_MOST (5 * WW_NS_PER_MS)
+#define JUMP_LEAST   (WW_NS_PER_S / 2)
+
+void ww_pmbuild_boot_clock(struct ww_pmbuild *b)
+{
+	struct ww_pm_work *w = b->w;
+	size_t i;
+
+	for (i = 0; w->ftrace && i < w->spans; i++) {
+		struct ww_pm_span *s = &w->span[i];
+
+		if (s->phase != WW_PM_SYSCORE_RESUME || s->end_ns == WW_TIME_MAX ||
+		    s->start_ns == WW_TIME_MIN || s->end_ns - s->start_ns < JUMP_LEAST)
+			continue;
+		b->s.slept.hi_ns = s->end_ns - s->start_ns;
+		b->s.slept.lo_ns = b->s.slept.hi_ns - SYSCORE_MOST;
+		w->c.sleeps = 1;
+		b->s.awake_ns = s->end_ns;
+		b->s.awake_slack_ns = SYSCORE_MOST;
+		s->start_ns = s->end_ns - SYSCORE_MOST;
+		s->length = s->traced = (struct ww_interval){0, SYSCORE_MOST};
+		w->boot_clock = true;
+	}
+}
+
 void ww_pmbuild_spans(struct ww_pmbuild *b)
 {
 	struct ww_pm_work *w = b->w;

@@ -86,7 +86,7 @@ static bool axis_has(const struct ww_pm_work *w, size_t from, size_t to, int64_t
 static void outer_gaps(struct ww_pm_work *w, int64_t gap_ns, bool bench)
 {
 	size_t i, last = SIZE_MAX, found = 0;
-	int64_t d, res = bench ? WW_NS_PER_MS : WW_NS_PER_MS;
+	int64_t d, res = bench || w->host_res_ns < WW_NS_PER_MS ? WW_NS_PER_MS : w->host_res_ns;
 
 	for (i = 0; i < w->lines && found < GAPS_MAX; i++) {
 		int64_t t = other_clock(&w->line[i], bench);
@@ -95,11 +95,12 @@ static void outer_gaps(struct ww_pm_work *w, int64_t gap_ns, bool bench)
 			continue;
 		if (last != SIZE_MAX) {
 			d = t - other_clock(&w->line[last], bench);
-			if (d >= gap_ns && !axis_has(w, last, i, d)) {
+			if (d - (res > WW_NS_PER_MS ? res : 0) >= gap_ns &&
+			    !axis_has(w, last, i, d)) {
 				gap(w, bench ? "silent gap, bench" : "silent gap, host", last, i,
 				    about(d, res));
 				found++;
-			} else if (d <= -JUMP_NS) {
+			} else if (d <= -JUMP_NS - res) {
 				gap(w, bench ? "bench clock jumps back" : "host clock jumps back",
 				    last, i, about(-d, res));
 				found++;

@@ -47,6 +47,8 @@ struct ww_pm_work {
 	uint64_t told_utc_ns;	/* wall time of its begin where the text tells one, 0 none */
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
 	char generation;	      /* 'A' to 'D' of the lines of its devices, 0 none */
+	int64_t host_res_ns;	      /* of the stamps in front of the kernel's, 0 none */
+	bool boot_clock;	      /* of the trace: it went on in the sleep */
 	bool mode_guessed;	      /* "mem", because CPUs went off */
 	bool from_phase_start;	      /* lengths of devices count from the begin of their phase */
 	bool oom;		      /* no memory somewhere: the reader fails */
@@ -124,6 +126,7 @@ struct ww_pm_in {
 	struct ww_slice message;
 	int clock;	/* enum ww_pm_clock of line.t_ns */
 	int64_t res_ns; /* resolution of line.t_ns; 0 unknown */
+	int64_t host_res_ns;
 };
 
 struct ww_pmbuild;

@@ -610,6 +610,27 @@ static void test_nothing(void **state)
 	ww_pm_cycle_free(NULL);
 }
 
+/* The newest line first, as a journal can be asked for. */
+static void test_backwards(void **state)
+{
+	char text[8192], *to = text + sizeof(text) - 1;
+	const char *p = DOWN UP;
+
+	(void)state;
+	*to = '\0';
+	while (*p) {
+		size_t n = strcspn(p, "\n") + 1;
+
+		to -= n;
+		memcpy(to, p, n);
+		p += n;
+	}
+	assert_int_equal(read_all(to), 1);
+	assert_int_equal(cycle[0]->result, WW_PM_OK);
+	holds(cycle[0]->resume, 235 * MS, 11 * MS);
+	assert_non_null(strstr(notes, "backwards"));
+}
+
 /* A copy of few keeps the failed ones, then the longest. */
 static void test_copy(void **state)
 {
@@ -638,7 +659,8 @@ int main(void)
 		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_ftrace),
 		cmocka_unit_test(test_pair),	    cmocka_unit_test(test_hibernation),
 		cmocka_unit_test(test_bench_times), cmocka_unit_test(test_endless),
-		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_backwards),   cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_copy),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
