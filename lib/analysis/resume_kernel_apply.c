@@ -232,6 +232,17 @@ static double worst(const struct ww_resume *r)
 	return most;
 }
 
+static void put_rate(struct ww_str *s, double ppm, double u)
+{
+	int decimals = ww_decimals_for(u, 1);
+
+	ww_str_add(s, "; the kernel's clock is ");
+	ww_str_fixed(s, ww_round_for(fabs(ppm), u), decimals);
+	ww_str_add(s, " \xc2\xb1 ");
+	ww_str_fixed(s, ww_round_for(u, u), decimals);
+	ww_str_addf(s, " ppm %s", ppm > 0 ? "slow" : "fast");
+}
+
 static int note_clock(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err)
 {
 	const struct ww_kernel *k = r->kernel;
@@ -247,11 +258,8 @@ static int note_clock(const struct ww_resume *r, struct ww_notes *v, struct ww_e
 		    (unsigned long long)k->clock.points);
 	ww_str_fixed(&s, half / 1e6, 2);
 	ww_str_add(&s, " ms at an entry");
-	if (k->clock.alpha != 0) {
-		ww_str_add(&s, "; the kernel's clock is ");
-		ww_str_fixed(&s, fabs(k->clock.alpha) * 1e6, 1);
-		ww_str_addf(&s, " ppm %s", k->clock.alpha > 0 ? "slow" : "fast");
-	}
+	if (fabs(k->clock.alpha) > 2 * k->clock.u_alpha)
+		put_rate(&s, k->clock.alpha * 1e6, 2 * k->clock.u_alpha * 1e6);
 	ww_str_add(&s, "; assumed: where nothing waits, a line's first byte leaves within 0.1 ms "
 		       "of its stamp");
 	rc = s.bad ? ww_fail_nomem(err) : ww_notes_add(v, err, "%s", s.p);
