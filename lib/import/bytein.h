@@ -44,6 +44,9 @@ int ww_bytein_next(struct ww_bytein *in, const uint8_t **p, size_t *n, struct ww
  */
 int ww_bytein_unpack(struct ww_bytein **in, struct ww_error *err);
 
+/* utf16.c: likewise, where they say that they are UTF-16: UTF-8 comes out. */
+int ww_bytein_utf16(struct ww_bytein **in, struct ww_error *err);
+
 /* textkind.c: the sentence on bytes that are no text, NULL: they may be. */
 const char *ww_text_kind(const uint8_t *p, size_t n);
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,6 +180,56 @@ static int open_dat(struct ww_bytein *in, struct ww_text **out, struct ww_error 
 	return rc;
 }
 
+static bool is_page(const struct ww_bytein *in)
+{
+	const char *p = (const char *)in->buf, *end = p + in->n;
+
+	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || (unsigned char)*p >= 0x80))
+		p++;
+	return end - p > 14 &&
+	       (strncasecmp(p, "<!doctype html", 14) == 0 || strncasecmp(p, "<html", 5) == 0);
+}
+
+/*
+ * A page of systrace has its text behind megabytes of script, more than is looked at to tell
+ * what a text is: it begins where ftrace's own head does. Another page is text as it stands.
+ */
+static int enter_page(struct ww_bytein *in, struct ww_error *err)
+{
+	static const char mark[] = "# tracer:";
+	const size_t n = sizeof(mark) - 1;
+	off_t base = 0;
+
+	for (;;) {
+		const char *hit = memmem(in->buf, in->n, mark, n);
+		ssize_t got;
+
+		if (hit) {
+			in->at = (size_t)(hit - (const char *)in->buf);
+			base += (off_t)in->n;
+			break;
+		}
+		if (in->n >= n) {
+			base += (off_t)(in->n - n + 1);
+			in->n = 0;
+		}
+		got = pread(in->fd, in->buf + in->n, WW_BYTEIN_PIECE - in->n, base + (off_t)in->n);
+		if (got < 0)
+			return ww_fail(err, -errno, "%s: cannot be read: %s", in->name,
+				       strerror(errno));
+		in->n += (size_t)got;
+		if (in->n < n) {
+			base = 0;
+			in->n = 0;
+			break;
+		}
+	}
+	in->eof = false;
+	if (lseek(in->fd, base, SEEK_SET) < 0)
+		return ww_fail(err, -errno, "%s: %s", in->name, strerror(errno));
+	return 0;
+}
+
 /* Unpacks, and looks at what is there then. */
 static int open_content(struct ww_bytein **in, struct ww_text **out, struct ww_error *err)
 {
@@ -201,6 +252,12 @@ static int open_content(struct ww_bytein **in, struct ww_text **out, struct ww_e
 		return ww_fail(err, -EINVAL, "%s: %s", (*in)->name, kind);
 	if (ww_dat_looks((*in)->buf, (*in)->n))
 		return open_dat(*in, out, err);
+	if ((*in)->seekable && is_page(*in))
+		rc = enter_page(*in, err);
+	else
+		rc = ww_bytein_utf16(in, err);
+	if (rc < 0)
+		return rc;
 	return filetext_new(*in, out, err);
 }
 

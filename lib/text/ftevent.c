@@ -329,7 +329,7 @@ static void wakeup_source(struct ww_slice a, struct ww_pmev *e)
 int ww_ftevent_parse(struct ww_slice event, struct ww_slice args, struct ww_pmev *out)
 {
 	ww_pmev_clear(out);
-	if (args.n == 0)
+	if (!args.p || args.n == 0)
 		return out->kind;
 	switch (event.n) {
 	case 14:

@@ -150,6 +150,74 @@ static void test_core(void **state)
 	refused(path, "vmcore-dmesg");
 }
 
+/* A page that holds a trace behind much script; one that holds none. */
+static void test_page(void **state)
+{
+	static const char trace[] = "# tracer: nop\n#\n sh-1 [000] .... 1.0: x: y\n</script>\n";
+	char *page = malloc(BYTES), *old = plain;
+	struct ww_error err = {0};
+	struct ww_text *t;
+	size_t got;
+	char *p;
+	int rc;
+
+	(void)state;
+	assert_non_null(page);
+	/* The mark lies across the ends of pieces, too. */
+	for (size_t i = 0; i < 24; i++) {
+		size_t at = i < 12 ? 262144 - i : i * 50000;
+
+		memset(page, '\n', BYTES);
+		memcpy(page, i & 1 ? "<!DOCTYPE html>" : "  <HTML>       ", 15);
+		memcpy(page + at, trace, sizeof(trace) - 1);
+		store(page, at + sizeof(trace) - 1);
+		assert_int_equal(ww_text_open(path, &t, &err), 0);
+		p = all(t, &got, &rc, &err);
+		assert_int_equal(rc, 0);
+		assert_int_equal(got, sizeof(trace) - 1);
+		assert_memory_equal(p, trace, got);
+		free(p);
+		ww_text_close(t);
+	}
+	memset(page, '-', BYTES);
+	memcpy(page, "<html>", 6);
+	plain = page;
+	store(page, 300000);
+	gives(300000, NULL);
+	store(page, 20);
+	gives(20, NULL);
+	plain = old;
+	free(page);
+}
+
+static void test_utf16(void **state)
+{
+	/* "PM: ", three letters of two, three and four bytes; halves of a pair alone */
+	static const uint16_t text[] = {'P',	'M',	':',	' ',  0xe4,  0x20ac,
+					0xd83d, 0xde00, 0xd83d, '\n', 0xde00};
+	static const char want[] = "PM: \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbd\n"
+				   "\xef\xbf\xbd";
+	char *old = plain, copy[64];
+	uint8_t file[64];
+
+	(void)state;
+	memcpy(copy, want, sizeof(want));
+	plain = copy;
+	for (int big = 0; big < 2; big++) {
+		size_t n = 0;
+
+		file[n++] = big ? 0xfe : 0xff;
+		file[n++] = big ? 0xff : 0xfe;
+		for (size_t i = 0; i < WW_COUNTOF(text); i++) {
+			file[n++] = (uint8_t)(big ? text[i] >> 8 : text[i] & 0xff);
+			file[n++] = (uint8_t)(big ? text[i] & 0xff : text[i] >> 8);
+		}
+		store(file, n);
+		gives(sizeof(want) - 1, NULL);
+	}
+	plain = old;
+}
+
 /* Lines come as they are written, not when the pipe is full. */
 static void test_pipe(void **state)
 {
@@ -361,6 +429,8 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_no_text),
 		cmocka_unit_test(test_core),
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_utf16),
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_zst),
 		cmocka_unit_test(test_bomb),
