@@ -178,7 +178,7 @@ static void text_end(struct run *r)
 	if (r->sum.cycles == 0)
 		ww_str_add(s, "no suspend was found\n");
 	else if (!r->only && r->sum.cycles > 1)
-		ww_kernlog_text_summary(s, "cycles", &r->sum, r->top);
+		ww_kernlog_text_summary(s, "", &r->sum, r->top);
 	for (size_t i = 0; (note = ww_kernlog_note(r->k, i)); i++) {
 		struct ww_str plain = {0};
 

@@ -3,6 +3,7 @@
 #ifndef WW_REPORT_KERNLOG_H
 #define WW_REPORT_KERNLOG_H
 
+#include "analysis/resume.h"
 #include "base/notes.h"
 #include "base/str.h"
 
@@ -47,6 +48,15 @@ enum ww_ksum_total {
 	WW_KSUM_TOTALS
 };
 
+/* All values: few bytes a cycle. Of cycles that are ok or pm_test. */
+struct ww_ksum_whole {
+	struct ww_interval *v;
+	size_t n, cap;
+	uint64_t failures; /* that never came to this: +infinity */
+	int64_t most;
+	uint32_t most_cycle;
+};
+
 struct ww_ksum_reason {
 	char *text;
 	uint64_t n;
@@ -55,7 +65,8 @@ struct ww_ksum_reason {
 
 struct ww_ksum {
 	uint64_t cycles, results[WW_PM_RESULTS];
-	struct ww_ksum_values total[WW_KSUM_TOTALS], phase[WW_PM_PHASES];
+	struct ww_ksum_whole total[WW_KSUM_TOTALS];
+	struct ww_ksum_values phase[WW_PM_PHASES];
 	struct ww_ksum_device *device;
 	size_t devices, cap;
 	uint32_t *hash; /* index + 1 */
@@ -100,7 +111,7 @@ void ww_pm_wrapped(struct ww_str *s, size_t indent, const char *head, const char
 /* A line a cycle; n 0: the heads of the columns. */
 void ww_kernlog_text_head(struct ww_str *s);
 void ww_kernlog_text_row(struct ww_str *s, const struct ww_pm_cycle *c);
-/* who: whose cycles, "cycles" */
+/* who: behind "cycles", "" or " by the kernel" */
 void ww_kernlog_text_summary(struct ww_str *s, const char *who, struct ww_ksum *sum, size_t top);
 /* A line a device. */
 void ww_kernlog_csv_head(struct ww_str *s);

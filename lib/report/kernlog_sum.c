@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Figures over many suspends in memory that does not grow with them: of each device in each
- * phase the sum, the extremes, and for the median at most WW_KSUM_KEPT values. When these are
- * full every other one goes, and from then on half as many are kept.
+ * Figures over many suspends in memory that hardly grows with them: of the whole all values, of
+ * each device in each phase the sum, the extremes, and for the median at most WW_KSUM_KEPT values.
+ * When these are full every other one goes, and from then on half as many are kept.
  */
+#include "analysis/resume.h"
 #include "report/kernlog.h"
 
 #include <math.h>
@@ -186,6 +187,27 @@ static void add_reason(struct ww_ksum *s, const struct ww_pm_cycle *c)
 
 /* ---- a cycle ---- */
 
+/* Cycles that never came to it count as +infinity; of other failures there is no figure. */
+static void add_whole(struct ww_ksum *s, int which, const struct ww_pm_cycle *c,
+		      struct ww_interval t, bool never)
+{
+	struct ww_ksum_whole *w = &s->total[which];
+
+	w->failures += never;
+	if ((c->result != WW_PM_OK && c->result != WW_PM_TEST) || !ww_iv_ok(t))
+		return;
+	if (ww_grow(&w->v, &w->cap, w->n, sizeof(*w->v), NULL) < 0) {
+		s->bad = true;
+		return;
+	}
+	w->v[w->n++] = t;
+	if (t.hi_ns != WW_TIME_MAX && t.lo_ns != WW_TIME_MIN &&
+	    (w->n == 1 || ww_iv_mid(t) > w->most)) {
+		w->most = ww_iv_mid(t);
+		w->most_cycle = c->n;
+	}
+}
+
 /* A phase may come in several stretches: those of one cycle are one. */
 static void add_phases(struct ww_ksum *s, const struct ww_pm_cycle *c)
 {
@@ -208,14 +230,17 @@ static void add_phases(struct ww_ksum *s, const struct ww_pm_cycle *c)
 
 void ww_ksum_add(struct ww_ksum *s, const struct ww_pm_cycle *c)
 {
+	bool down = c->result == WW_PM_FAILED || c->result == WW_PM_ABORTED;
+	bool up = c->result == WW_PM_RESET || c->result == WW_PM_HUNG;
+
 	s->cycles++;
 	if (c->result >= 0 && c->result < WW_PM_RESULTS)
 		s->results[c->result]++;
-	add(&s->total[WW_KSUM_SUSPEND], ww_pm_ms(c->suspend), c->n);
-	add(&s->total[WW_KSUM_RESUME], ww_pm_ms(c->resume), c->n);
-	add(&s->total[WW_KSUM_SLEPT], ww_pm_ms(c->slept), c->n);
-	add(&s->total[WW_KSUM_SUSPEND_CORRECTED], ww_pm_ms(c->suspend_corrected), c->n);
-	add(&s->total[WW_KSUM_RESUME_CORRECTED], ww_pm_ms(c->resume_corrected), c->n);
+	add_whole(s, WW_KSUM_SUSPEND, c, c->suspend, down);
+	add_whole(s, WW_KSUM_RESUME, c, c->resume, up);
+	add_whole(s, WW_KSUM_SLEPT, c, c->slept, false);
+	add_whole(s, WW_KSUM_SUSPEND_CORRECTED, c, c->suspend_corrected, down);
+	add_whole(s, WW_KSUM_RESUME_CORRECTED, c, c->resume_corrected, up);
 	add_phases(s, c);
 	for (size_t i = 0; i < c->devices; i++)
 		add_device(s, &c->device[i], c->n);
@@ -252,6 +277,8 @@ void ww_ksum_free(struct ww_ksum *s)
 	}
 	for (size_t i = 0; i < s->reasons; i++)
 		free(s->reason[i].text);
+	for (int i = 0; i < WW_KSUM_TOTALS; i++)
+		free(s->total[i].v);
 	free(s->device);
 	free(s->hash);
 	free(s->reason);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Many suspends: a line each, and at the end what they have in common. */
+#include "analysis/resume.h"
 #include "report/format.h"
 #include "report/kernlog.h"
 #include "report/length.h"
@@ -87,7 +88,8 @@ static void results(struct ww_str *s, const char *who, const struct ww_ksum *sum
 {
 	const char *sep = "";
 
-	ww_str_addf(s, "\n%llu %s: ", (unsigned long long)sum->cycles, who);
+	ww_str_addf(s, "\n%llu cycle%s%s: ", (unsigned long long)sum->cycles,
+		    sum->cycles == 1 ? "" : "s", who);
 	for (int i = 0; i < WW_PM_RESULTS; i++) {
 		if (sum->results[i] == 0)
 			continue;
@@ -115,7 +117,7 @@ static void ms(struct ww_str *cell, double v)
 		ww_str_fixed(cell, v, v < 1000 ? 3 : 1);
 }
 
-enum { C_NAME, C_N, C_MEDIAN, C_MIN, C_MAX, C_WORST, C_COLUMNS };
+enum { C_NAME, C_N, C_FAILED, C_MEDIAN, C_CI, C_MIN, C_MAX, C_WORST, C_COLUMNS };
 
 static void values_row(struct ww_grid *g, const char *name, const struct ww_ksum_values *v)
 {
@@ -131,26 +133,73 @@ static void values_row(struct ww_grid *g, const char *name, const struct ww_ksum
 	ww_str_addf(&row[C_WORST], "%u", (unsigned)v->max_cycle);
 }
 
-/* With a console that took no time both figures are one. */
-static void corrected_row(struct ww_grid *g, const char *name, const struct ww_ksum *sum, int plain,
-			  int corrected)
+static void never_or(struct ww_str *cell, double v)
 {
-	if (sum->total[plain].n == sum->total[corrected].n &&
-	    sum->total[plain].sum - sum->total[corrected].sum >= 0.0005)
-		values_row(g, name, &sum->total[corrected]);
+	if (isinf(v))
+		ww_str_add(cell, "never");
+	else
+		ms(cell, v);
+}
+
+static bool sum_of(struct ww_str *s, const struct ww_ksum_whole *w, struct ww_latency_summary *out)
+{
+	if (w->n == 0)
+		return false;
+	if (ww_latency_summarise(w->v, w->n, w->failures, out, NULL) == 0)
+		return true;
+	s->bad = true;
+	return false;
+}
+
+static void whole_row(struct ww_grid *g, struct ww_str *s, const char *name,
+		      const struct ww_ksum_whole *w)
+{
+	struct ww_latency_summary m;
+	struct ww_str *row;
+
+	if (!sum_of(s, w, &m) || !(row = ww_grid_row(g)))
+		return;
+	ww_str_addf(&row[C_NAME], "  %s", name);
+	ww_str_addf(&row[C_N], "%llu", (unsigned long long)w->n);
+	if (w->failures)
+		ww_str_addf(&row[C_FAILED], "%llu", (unsigned long long)w->failures);
+	never_or(&row[C_MEDIAN], m.median);
+	if (isfinite(m.median_ci[0]) && !isnan(m.median_ci[1])) {
+		ms(&row[C_CI], m.median_ci[0]);
+		ww_str_add(&row[C_CI], "\xe2\x80\x93");
+		never_or(&row[C_CI], m.median_ci[1]);
+	}
+	ms(&row[C_MIN], m.min);
+	ms(&row[C_MAX], m.max);
+	if (w->most_cycle)
+		ww_str_addf(&row[C_WORST], "%u", (unsigned)w->most_cycle);
+}
+
+/* A console that took no time leaves both figures alike. */
+static bool differ(const struct ww_ksum *sum, int plain, int corrected)
+{
+	const struct ww_ksum_whole *p = &sum->total[plain], *c = &sum->total[corrected];
+
+	for (size_t i = 0; p->n == c->n && i < p->n; i++)
+		if (ww_pm_ms(p->v[i]) - ww_pm_ms(c->v[i]) >= 0.0005)
+			return true;
+	return false;
 }
 
 static void phases(struct ww_str *s, const struct ww_ksum *sum)
 {
-	static const char *const head[] = {"  ms", "n", "median", "least", "most", "in cycle"};
+	static const char *const head[] = {"  ms",   "n",     "failed", "median",
+					   "(95 %)", "least", "most",	"in cycle"};
 	struct ww_grid g = {.columns = C_COLUMNS, .left = 1u << C_NAME};
 
 	ww_grid_head(&g, head);
-	values_row(&g, "suspend, all of it", &sum->total[WW_KSUM_SUSPEND]);
-	corrected_row(&g, "  without the console", sum, WW_KSUM_SUSPEND, WW_KSUM_SUSPEND_CORRECTED);
-	values_row(&g, "resume, all of it", &sum->total[WW_KSUM_RESUME]);
-	corrected_row(&g, "  without the console", sum, WW_KSUM_RESUME, WW_KSUM_RESUME_CORRECTED);
-	values_row(&g, "slept", &sum->total[WW_KSUM_SLEPT]);
+	whole_row(&g, s, "suspend, all of it", &sum->total[WW_KSUM_SUSPEND]);
+	if (differ(sum, WW_KSUM_SUSPEND, WW_KSUM_SUSPEND_CORRECTED))
+		whole_row(&g, s, "  without the console", &sum->total[WW_KSUM_SUSPEND_CORRECTED]);
+	whole_row(&g, s, "resume, all of it", &sum->total[WW_KSUM_RESUME]);
+	if (differ(sum, WW_KSUM_RESUME, WW_KSUM_RESUME_CORRECTED))
+		whole_row(&g, s, "  without the console", &sum->total[WW_KSUM_RESUME_CORRECTED]);
+	whole_row(&g, s, "slept", &sum->total[WW_KSUM_SLEPT]);
 	for (int p = 1; p < WW_PM_PHASES; p++)
 		values_row(&g, ww_pm_phase_name(p), &sum->phase[p]);
 	ww_str_add(s, g.rows > 1 ? "\n" : "");
@@ -219,6 +268,27 @@ static void json_values(struct ww_json *j, const char *key, const struct ww_ksum
 	ww_json_close(j, '}');
 }
 
+static void json_whole(struct ww_json *j, const char *key, const struct ww_ksum_whole *w)
+{
+	struct ww_latency_summary m;
+
+	if (!sum_of(j->s, w, &m))
+		return;
+	ww_json_open(j, key, '{');
+	ww_json_int(j, "n", (int64_t)w->n);
+	ww_json_int(j, "failures", (int64_t)w->failures);
+	ww_json_trimmed(j, "median", m.median, 6);
+	ww_json_open(j, "ci95", '[');
+	ww_json_trimmed(j, NULL, m.median_ci[0], 6);
+	ww_json_trimmed(j, NULL, m.median_ci[1], 6);
+	ww_json_close(j, ']');
+	ww_json_trimmed(j, "resolution", m.resolution, 6);
+	ww_json_trimmed(j, "min", m.min, 6);
+	ww_json_trimmed(j, "max", m.max, 6);
+	ww_json_int(j, "max_cycle", w->most_cycle);
+	ww_json_close(j, '}');
+}
+
 static void json_devices(struct ww_json *j, struct ww_ksum *s, size_t top)
 {
 	ww_ksum_sort(s);
@@ -257,11 +327,11 @@ void ww_kernlog_json_summary(struct ww_json *j, const char *key, struct ww_ksum 
 		ww_json_close(j, '}');
 	}
 	ww_json_close(j, ']');
-	json_values(j, "suspend_ms", &s->total[WW_KSUM_SUSPEND]);
-	json_values(j, "resume_ms", &s->total[WW_KSUM_RESUME]);
-	json_values(j, "slept_ms", &s->total[WW_KSUM_SLEPT]);
-	json_values(j, "suspend_corrected_ms", &s->total[WW_KSUM_SUSPEND_CORRECTED]);
-	json_values(j, "resume_corrected_ms", &s->total[WW_KSUM_RESUME_CORRECTED]);
+	json_whole(j, "suspend_ms", &s->total[WW_KSUM_SUSPEND]);
+	json_whole(j, "resume_ms", &s->total[WW_KSUM_RESUME]);
+	json_whole(j, "slept_ms", &s->total[WW_KSUM_SLEPT]);
+	json_whole(j, "suspend_corrected_ms", &s->total[WW_KSUM_SUSPEND_CORRECTED]);
+	json_whole(j, "resume_corrected_ms", &s->total[WW_KSUM_RESUME_CORRECTED]);
 	ww_json_open(j, "phases", '{');
 	for (int p = 1; p < WW_PM_PHASES; p++)
 		json_values(j, ww_pm_phase_name(p), &s->phase[p]);

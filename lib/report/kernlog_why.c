@@ -88,7 +88,8 @@ void ww_pm_why_brief(struct ww_str *s, const struct ww_pm_cycle *c)
 		ww_str_add(s, " ");
 		put_number(s, r->error);
 	}
-	if (!*what && !*r->text)
+	/* A line that says no more than the step is left to the details. */
+	if (!*what && (!*r->text || *r->step))
 		return;
 	ww_str_add(s, s->n ? ": " : "");
 	if (*r->device && *r->driver) {

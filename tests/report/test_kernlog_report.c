@@ -434,12 +434,12 @@ static void test_many(void **state)
 	bad.n = 302;
 	ww_ksum_add(&sum, &bad);
 	assert_false(sum.bad);
-	ww_kernlog_text_summary(&s, "cycles", &sum, 2);
+	ww_kernlog_text_summary(&s, "", &sum, 2);
 	has(&s, "\n302 cycles: 300 ok, 2 failed\n");
 	has(&s, "  2 x failed in suspend: omap8250 2800000.serial, error -16 EBUSY; first cycle "
 		"301\n");
-	has(&s, "    without the console  300  310.000  310.000  310.000         1\n");
-	has(&s, "  resume, all of it      300  500.000  500.000  500.000         1\n");
+	has(&s, "    without the console  300       2  310.000  310.000");
+	has(&s, "  resume, all of it      300          500.000  500.000");
 	/* By the time over all cycles: sd is first, and of the other the worst one is told. */
 	has(&s, "    250.000  250.000         1    240.000            300  suspend  sd 0:0:0:0\n");
 	has(&s, "  900.077        77 ");
@@ -448,9 +448,10 @@ static void test_many(void **state)
 	ww_str_free(&s);
 }
 
-/* Of many values the median stays right though few are kept. */
+/* Of many values the median stays right though few are kept; of the whole all are. */
 static void test_median(void **state)
 {
+	struct ww_latency_summary all;
 	struct ww_pm_cycle c = good();
 	struct ww_ksum sum = {0};
 	double median;
@@ -458,14 +459,44 @@ static void test_median(void **state)
 	(void)state;
 	for (uint32_t i = 1; i <= 5001; i++) {
 		c.n = i;
-		c.resume = at((int64_t)((i * 1237) % 5001) * US);
+		spans[5].length = c.resume = at((int64_t)((i * 1237) % 5001) * US);
 		ww_ksum_add(&sum, &c);
 	}
-	median = ww_ksum_median(&sum.total[WW_KSUM_RESUME]);
+	median = ww_ksum_median(&sum.phase[WW_PM_THAW]);
 	assert_true(fabs(median - 2.5) < .25);
+	assert_int_equal(sum.phase[WW_PM_THAW].n, 5001);
+	assert_true(sum.phase[WW_PM_THAW].max == 5.0);
 	assert_int_equal(sum.total[WW_KSUM_RESUME].n, 5001);
-	assert_true(sum.total[WW_KSUM_RESUME].max == 5.0);
+	assert_int_equal(ww_latency_summarise(sum.total[WW_KSUM_RESUME].v, 5001, 0, &all, NULL), 0);
+	assert_true(all.median == 2.5);
+	assert_int_equal(sum.total[WW_KSUM_RESUME].most, 5000 * US);
 	ww_ksum_free(&sum);
+}
+
+/* A machine that never came back has a resume of infinity, one that refused no suspend. */
+static void test_never(void **state)
+{
+	struct ww_pm_cycle c = good();
+	struct ww_ksum sum = {0};
+	struct ww_str s = {0};
+	struct ww_json j = {.s = &s};
+
+	(void)state;
+	ww_ksum_add(&sum, &c);
+	c.result = WW_PM_HUNG;
+	for (uint32_t i = 2; i <= 3; i++) {
+		c.n = i;
+		ww_ksum_add(&sum, &c);
+	}
+	ww_kernlog_json_summary(&j, NULL, &sum, 0);
+	has(&s, "\"suspend_ms\":{\"n\":1,\"failures\":0,\"median\":400,");
+	has(&s, "\"resume_ms\":{\"n\":1,\"failures\":2,\"median\":null,");
+	ww_str_reset(&s);
+	ww_kernlog_text_summary(&s, " by the kernel", &sum, 0);
+	has(&s, "\n3 cycles by the kernel: 1 ok, 2 hung\n");
+	has(&s, "  resume, all of it      1       2    never  500.000  500.000         1\n");
+	ww_ksum_free(&sum);
+	ww_str_free(&s);
 }
 
 static void test_rows(void **state)
@@ -589,14 +620,23 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	     cmocka_unit_test(test_text_refused),
-		cmocka_unit_test(test_text_hung),    cmocka_unit_test(test_text_without_stamps),
-		cmocka_unit_test(test_text_plain),   cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_decimals),     cmocka_unit_test(test_json),
-		cmocka_unit_test(test_json_unknown), cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_many),	     cmocka_unit_test(test_median),
-		cmocka_unit_test(test_rows),	     cmocka_unit_test(test_events),
-		cmocka_unit_test(test_events_boot),  cmocka_unit_test(test_events_unplaced),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_refused),
+		cmocka_unit_test(test_text_hung),
+		cmocka_unit_test(test_text_without_stamps),
+		cmocka_unit_test(test_text_plain),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_unknown),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_median),
+		cmocka_unit_test(test_never),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_boot),
+		cmocka_unit_test(test_events_unplaced),
 		cmocka_unit_test(test_full),
 	};
 
