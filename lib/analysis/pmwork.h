@@ -48,11 +48,12 @@ struct ww_pm_work {
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
 	char generation;	      /* 'A' to 'D' of the lines of its devices, 0 none */
 	int64_t host_res_ns;	      /* of the stamps in front of the kernel's, 0 none */
-	bool boot_clock;	      /* of the trace: it went on in the sleep */
-	bool stamped_late;	      /* stamps of lines around the sleep are of their sending */
-	bool mode_guessed;	      /* "mem", because CPUs went off */
-	bool from_phase_start;	      /* lengths of devices count from the begin of their phase */
-	bool oom;		      /* no memory somewhere: the reader fails */
+	bool stamped_late;     /* by a daemon that was frozen, too: totals by stamps mean nothing */
+	bool boot_clock;       /* of the trace: it went on in the sleep */
+	bool stamped_late;     /* stamps of lines around the sleep are of their sending */
+	bool mode_guessed;     /* "mem", because CPUs went off */
+	bool from_phase_start; /* lengths of devices count from the begin of their phase */
+	bool oom;	       /* no memory somewhere: the reader fails */
 };
 
 struct ww_pm_work *ww_pm_work_new(void);
