@@ -50,7 +50,6 @@ struct ww_pm_work {
 	int64_t host_res_ns;	      /* of the stamps in front of the kernel's, 0 none */
 	bool stamped_late;     /* by a daemon that was frozen, too: totals by stamps mean nothing */
 	bool boot_clock;       /* of the trace: it went on in the sleep */
-	bool stamped_late;     /* stamps of lines around the sleep are of their sending */
 	bool mode_guessed;     /* "mem", because CPUs went off */
 	bool from_phase_start; /* lengths of devices count from the begin of their phase */
 	bool oom;	       /* no memory somewhere: the reader fails */
