@@ -43,6 +43,8 @@ _wakewatt_value() {
 		*) wwtrace import --list 2>/dev/null | sed 's/ .*//' ;;
 		esac ;;
 	--stream) echo 'jsonl binary' ;;
+	--metric) echo 'resume_to_user failures' ;;
+	--certainty) echo '95% 99% 99.9%' ;;
 	--per) echo 'openssl hdparm dd rsync nbench' ;;
 	--method) echo 'sampling average direct' ;;
 	--edition) echo '1 2' ;;
@@ -85,6 +87,13 @@ _wakewatt() {
 			-- "$cur")
 		return ;;
 	esac
+	# What -g, -b and -m mean elsewhere, they do not here.
+	if [ "$command" = bisect-step ]; then
+		case $prev in
+		-g | -b | --good | --bad) prev=--table ;;
+		-m) prev=--metric ;;
+		esac
+	fi
 	case $prev in
 	--table | --against | --calibration | --kernel-log | --ftrace)
 		compopt -o filenames 2>/dev/null
