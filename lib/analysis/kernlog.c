@@ -198,6 +198,10 @@ static int finish(struct ww_kernlog *k, struct ww_error *err)
 			ww_note(&k->notes,
 				"the trace lost %llu events: raise buffer_size_kb, or trace less",
 				(unsigned long long)k->in[i].lost);
+		if (k->in[i].bare > 0)
+			ww_note(&k->notes, "the trace's stamps have no point: taken as ns, as of "
+					   "the clocks boot and tai; of x86-tsc and counter they "
+					   "are none");
 		if (ww_pmbuild_capped(k->in[i].build))
 			ww_note(&k->notes, "a cycle had more lines or callbacks than are kept: "
 					   "the rest is in no figure");

@@ -37,7 +37,7 @@ struct ww_kl_input {
 		struct ww_pm_in in;
 	} held;
 	/* What it turned out to be. */
-	uint64_t lines, kernel_stamps, host_stamps, tagged, events, graphs, lost;
+	uint64_t lines, kernel_stamps, host_stamps, tagged, events, graphs, lost, bare;
 	int64_t host_res_ns;
 	char kind[WW_KL_NAME];
 	bool told_none, told_coarse;

@@ -224,6 +224,7 @@ static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struc
 	if (l.ev.kind == WW_PMEV_NONE)
 		return 0;
 	in->events++;
+	in->bare += l.bare;
 	to->ev = &l.ev;
 	to->message = l.text;
 	to->line.kernel = 1;
