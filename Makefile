@@ -94,7 +94,7 @@ ALLC += $(CFLAGS)
 
 LIBSRC  := $(wildcard lib/*/*.c)
 # Style and script of the page that reports are, as one source of C.
-PAGE_JS := $(patsubst %,lib/report/page%.js,_table _timeline _input) lib/report/page.js
+PAGE_JS := $(patsubst %,lib/report/page%.js,_table _axis _timeline _input) lib/report/page.js
 LIBOBJ  := $(LIBSRC:%.c=$(B)/obj/%.o) $(B)/obj/lib/report/page_assets.o
 SO      := $(B)/lib/libwakewatt.so.$(VERSION)
 AR_LIB  := $(B)/lib/libwakewatt.a

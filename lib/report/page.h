@@ -100,6 +100,12 @@ struct ww_page_figure {
 	struct ww_latency_summary sum;
 };
 
+/* What a phase drew, summed over the cycles in which a meter tells. */
+struct ww_page_energy {
+	uint64_t n;
+	double J, u, seconds;
+};
+
 struct ww_page {
 	const struct ww_resume *r; /* NULL: kernel logs */
 	struct ww_trace *t;	   /* NULL none */
@@ -116,6 +122,7 @@ struct ww_page {
 	bool has_typical;
 	struct ww_names names;
 	struct ww_ksum sum; /* devices and phases over all cycles */
+	struct ww_page_energy energy[WW_PM_PHASES];
 	struct ww_notes notes, inputs;
 };
 

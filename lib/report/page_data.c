@@ -5,6 +5,7 @@
  */
 #include "report/length.h"
 #include "report/page.h"
+#include "report/resume.h"
 
 #include <math.h>
 
@@ -93,6 +94,7 @@ static void spans(struct ww_json *j, struct ww_page *p, size_t at, const struct 
 		const struct ww_pm_span *s = &c->pm->span[i];
 		const char *verb = ww_pm_verb_name(s->verb);
 		int64_t a = WW_TIME_MIN, b = WW_TIME_MAX;
+		struct ww_quantity q;
 
 		if (!ww_page_span(p, at, s, &a, &b)) {
 			a = WW_TIME_MIN;
@@ -106,6 +108,10 @@ static void spans(struct ww_json *j, struct ww_page *p, size_t at, const struct 
 		length(j, s->length);
 		length(j, s->corrected);
 		ww_json_int(j, NULL, (s->failed ? 1 : 0) | (s->nested ? 2 : 0));
+		if (p->r && ww_resume_span_energy(p->r, at, s, &q)) {
+			ww_json_trimmed(j, NULL, q.value, ww_decimals_for(q.u, 4) + 1);
+			ww_json_trimmed(j, NULL, q.u, ww_decimals_for(q.u, 4) + 1);
+		}
 		ww_json_close(j, ']');
 	}
 	ww_json_close(j, ']');

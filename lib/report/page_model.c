@@ -189,6 +189,25 @@ static int reason(struct ww_page_cycle *c, struct ww_error *err)
 	return rc;
 }
 
+static void add_energy(struct ww_page *p, size_t i, const struct ww_pm_cycle *pm)
+{
+	for (size_t k = 0; k < pm->spans; k++) {
+		const struct ww_pm_span *s = &pm->span[k];
+		struct ww_page_energy *e;
+		struct ww_quantity q;
+
+		if (s->phase <= 0 || s->phase >= WW_PM_PHASES ||
+		    !ww_resume_span_energy(p->r, i, s, &q))
+			continue;
+		e = &p->energy[s->phase];
+		e->n++;
+		e->J += q.value;
+		/* The meter errs alike in all cycles: no part of it averages out for sure. */
+		e->u += q.u;
+		e->seconds += (double)(s->end_ns - s->start_ns) / 1e9;
+	}
+}
+
 int ww_page_add(struct ww_page *p, size_t i, const struct ww_cycle_out *o,
 		const struct ww_pm_cycle *pm, struct ww_error *err)
 {
@@ -211,6 +230,8 @@ int ww_page_add(struct ww_page *p, size_t i, const struct ww_cycle_out *o,
 		as.n = c->n;
 		if (!o || !o->c.warmup)
 			ww_ksum_add(&p->sum, &as);
+		if (o && !o->c.warmup)
+			add_energy(p, i, pm);
 		c->pm = ww_pm_cycle_copy(pm, p->devices);
 		if (!c->pm)
 			return ww_fail_nomem(err);

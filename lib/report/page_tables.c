@@ -217,11 +217,40 @@ void ww_page_device_table(struct ww_str *s, const struct ww_page *p)
 			    t->devices - n);
 }
 
+static bool any_energy(const struct ww_page *p)
+{
+	for (int i = 1; i < WW_PM_PHASES; i++)
+		if (p->energy[i].n)
+			return true;
+	return false;
+}
+
+/* Mean energy and power, each with its sure digits. */
+static void energy_cells(struct ww_str *s, const struct ww_page_energy *e)
+{
+	double n = (double)e->n;
+
+	quantity_cell(s,
+		      e->n ? (struct ww_quantity){e->J / n, e->u / n}
+			   : (struct ww_quantity){(double)NAN, (double)NAN},
+		      "J");
+	quantity_cell(s,
+		      e->n && e->seconds > 0
+			      ? (struct ww_quantity){e->J / e->seconds, e->u / e->seconds}
+			      : (struct ww_quantity){(double)NAN, (double)NAN},
+		      "W");
+}
+
 void ww_page_phase_table(struct ww_str *s, const struct ww_page *p)
 {
+	bool energy = any_energy(p);
+
 	open_table(s, "phase", "<th scope=\"col\" class=\"l\">phase</th>");
-	ww_str_add(s, "<th scope=\"col\">longest</th><th scope=\"col\">in cycle</th>"
-		      "<th scope=\"col\">seen</th></tr></thead>\n<tbody>\n");
+	ww_str_addf(s,
+		    "<th scope=\"col\">longest</th><th scope=\"col\">in cycle</th>"
+		    "<th scope=\"col\">seen</th>%s</tr></thead>\n<tbody>\n",
+		    energy ? "<th scope=\"col\">mean energy</th><th scope=\"col\">mean power</th>"
+			   : "");
 	for (int i = 1; i < WW_PM_PHASES; i++) {
 		const struct ww_ksum_values *v = &p->sum.phase[i];
 
@@ -231,7 +260,11 @@ void ww_page_phase_table(struct ww_str *s, const struct ww_page *p)
 			    ww_page_phase(i));
 		ms_cell(s, ww_ksum_median(v));
 		longest(s, v);
+		if (energy)
+			energy_cells(s, &p->energy[i]);
 		ww_str_add(s, "</tr>\n");
 	}
 	ww_str_add(s, "</tbody></table></div>\n");
+	if (energy)
+		ww_str_add(s, "<p class=\"quiet\">\xc2\xb1 of energy and power: k = 2.</p>\n");
 }

@@ -1,72 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Time line of one cycle: bytes, events, phases, devices, watts on one axis, to zoom and pan.
-const FOLD = 0.04; // part of the width that a folded sleep takes
-const NS = (() => {
-	const d = document.createElement('div');
-	d.innerHTML = '<svg></svg>';
-	return d.firstChild.namespaceURI;
-})();
-
-function svg(tag, attrs, text) {
-	const e = document.createElementNS(NS, tag);
-	for (const k in attrs) e.setAttribute(k, attrs[k]);
-	if (text !== undefined) e.textContent = text;
-	return e;
-}
-
-// ---- figures ----
-const minus = (s) => s.replace('-', '−');
-// Nanoseconds as ms, to the microsecond: that of an interval's end is rounded outwards.
-const trimmed = (ms) => minus(ms.toFixed(3).replace(/\.?0+$/, ''));
-const exact = (ns) => trimmed(ns / 1e6);
-const below = (ns) => trimmed(Math.floor(ns / 1e3) / 1e3);
-const above = (ns) => trimmed(Math.ceil(ns / 1e3) / 1e3);
-
-// A length known between two bounds, ns.
-function lengthText(lo, hi) {
-	if (lo === null && hi === null) return 'unknown';
-	if (lo === null) return 'at most ' + above(hi) + ' ms';
-	if (hi === null) return 'at least ' + below(lo) + ' ms';
-	if (hi - lo <= 2000) return exact((lo + hi) / 2) + ' ms';
-	const half = (hi - lo) / 2e6;
-	const d = Math.max(0, Math.min(3, 1 - Math.floor(Math.log10(half))));
-	return minus(((lo + hi) / 2e6).toFixed(d)) + ' ± ' + (Math.ceil(half * 10 ** d) / 10 ** d).toFixed(d) +
-		' ms, between ' + below(lo) + ' and ' + above(hi);
-}
-// A moment, us from the cycle's zero.
-const momentText = (us) => (us > 0 ? '+' : '') + exact(us * 1000) + ' ms';
-
-function tickText(us, step) {
-	if (Math.abs(us) < step / 2) return '0';
-	const ms = step < 1e6;
-	const v = Math.abs(us) / (ms ? 1e3 : 1e6);
-	const d = Math.max(0, -Math.floor(Math.log10(step / (ms ? 1e3 : 1e6)) + 1e-9));
-	return (us < 0 ? '−' : '+') + v.toFixed(d) + (ms ? ' ms' : ' s');
-}
-
-// ---- axis: time to place, 0..1 ----
-class Axis {
-	constructor(c, folded) {
-		[this.lo, this.hi] = c.ax;
-		this.folds = c.ax.length > 2;
-		this.folded = this.folds && folded;
-		if (this.folds) [this.f0, this.f1] = c.ax.slice(2);
-		this.rest = Math.max(1, this.hi - this.lo - (this.folded ? this.f1 - this.f0 : 0));
-		this.live = this.folded ? 1 - FOLD : 1;
-		this.before = this.folded ? (this.f0 - this.lo) / this.rest * this.live : 1;
-	}
-	u(t) {
-		if (!this.folded || t <= this.f0) return (t - this.lo) / this.rest * this.live;
-		if (t >= this.f1) return this.before + FOLD + (t - this.f1) / this.rest * this.live;
-		return this.before + (t - this.f0) / (this.f1 - this.f0) * FOLD;
-	}
-	t(u) {
-		if (!this.folded || u <= this.before) return this.lo + u / this.live * this.rest;
-		if (u >= this.before + FOLD) return this.f1 + (u - this.before - FOLD) / this.live * this.rest;
-		return this.f0 + (u - this.before) / FOLD * (this.f1 - this.f0);
-	}
-}
-
 const ROW = {tick: 20, caption: 15, event: 14, serial: 28, phase: 22, lane: 18, watts: 84, gap: 7};
 
 class TimeLine {
@@ -353,13 +286,14 @@ class TimeLine {
 	drawPhases() {
 		let nested = 0;
 		this.caption('phases');
-		for (const [phase, verb, t0, t1, lo, hi, clo, chi, flags] of this.c.ph) {
+		for (const [phase, verb, t0, t1, lo, hi, clo, chi, flags, joules, u] of this.c.ph) {
 			if (t0 === null) continue;
 			const name = this.data.phases[phase], down = phase <= 12;
 			const lines = [lengthText(lo, hi)];
 			if (clo !== null && (clo !== lo || chi !== hi)) lines.push('without the console ' + lengthText(clo, chi));
 			lines.push('from ' + momentText(t0));
 			if (flags & 1) lines.push('ended in a failure');
+			if (joules !== undefined) lines.push(energyText(joules, u, (t1 - t0) / 1e6));
 			nested = Math.max(nested, flags & 2 ? 1 : 0);
 			this.bar('ph ' + (down ? 'down' : 'up') + (phase % 2 ? ' alt' : '') + (flags & 1 ? ' err' : ''), t0,
 				t1 === null ? this.axis.hi : t1, this.y + (flags & 2 ? ROW.phase : 0), ROW.phase - 3, name,

@@ -170,6 +170,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(cycle["mode"], kernel["mode"])
         self.assertEqual([(phases[p[0]], p[4:6]) for p in cycle["ph"]],
                          [(p["name"], bounds(p["ms"])) for p in kernel["phases"]])
+        self.assertEqual([[phases[p[0]], *p[9:11]] for p in cycle["ph"] if len(p) > 9],
+                         [[e["name"], e["J"]["value"], e["J"]["u"]]
+                          for e in kernel.get("phase_energy", [])])
         mine = sorted((names[d[0]], names[d[1]], phases[d[2]], d[6:8], d[8:10], d[10])
                       for d in cycle["dv"])
         self.assertEqual(mine, sorted(
