@@ -158,6 +158,8 @@ const char *ww_features(void)
 	X(ww_compare_set)                                                                          \
 	X(ww_compare_options)                                                                      \
 	X(ww_comparison)                                                                           \
+	X(ww_shift_row)                                                                            \
+	X(ww_shift_options)                                                                        \
 	X(ww_runtime_point)                                                                        \
 	X(ww_runtime_options)                                                                      \
 	X(ww_runtime_case)                                                                         \
