@@ -50,6 +50,7 @@ struct ww_pmbuild {
 		bool slept_mark; /* something only a sleep leaves */
 		bool booted;	 /* hibernation: a kernel boots to fetch the image */
 		bool loader;	 /* a boot loader boots */
+		bool cpus;	 /* some went off */
 		bool died;	 /* oops, watchdog */
 		bool wake_pending, some_failed, phase_failed, early;
 		bool ends_told; /* "suspend of devices complete": phases are told */

@@ -54,6 +54,7 @@ void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	as.phase = phase;
 	ww_pmbuild_side(b, &as, t);
 	b->s.devices = true;
+	b->s.cpus |= off;
 	b->s.slept_mark |= !off && !b->s.phase_failed;
 	ww_pmbuild_cpu_end(b, off ? WW_PM_CPU_ON : WW_PM_CPU_OFF);
 	if (!b->s.open[phase]) {

@@ -309,13 +309,10 @@ static void trim(struct ww_pmbuild *b)
 static void mode(struct ww_pmbuild *b)
 {
 	struct ww_pm_work *w = b->w;
-	size_t i;
 
 	if (w->c.mode != WW_PM_MODE_UNKNOWN)
 		return;
-	w->mode_guessed = w->told_utc_ns != 0 && b->s.entry;
-	for (i = 0; i < w->spans; i++)
-		w->mode_guessed |= w->span[i].phase == WW_PM_CPU_OFF;
+	w->mode_guessed = (w->told_utc_ns != 0 && b->s.entry) || b->s.cpus;
 	if (w->mode_guessed)
 		w->c.mode = WW_PM_MODE_MEM;
 }
