@@ -337,6 +337,7 @@ static const struct ww_km_rule rules_s[] = {
 static const struct ww_km_rule rules_t[] = {
 	R("task:%t state:%w%_stack:%_%g%_pid:%_%p%_ppid:%*", TASK),
 	R("task:%t state:%w%_stack:%_%g%_pid:%_%p%_tgid:%*", TASK),
+	R("task:%t state:%w%_stack:%_%g%_pid:%_%p", TASK),
 	R("task:%t state:%w%_running task%_stack:%_%g%_pid:%_%p%_ppid:%*", TASK),
 };
 
