@@ -109,6 +109,7 @@ static void json_cycle(struct ww_json *j, const struct ww_resume *r, size_t at)
 	if (isnan(c->energy_J.value))
 		ww_json_text(j, "energy_why", c->energy_why);
 	quantity(j, "asleep_W", c->asleep_watts);
+	ww_resume_json_dut(j, r, at);
 	ww_resume_json_kernel(j, r, at);
 	ww_json_close(j, '}');
 }

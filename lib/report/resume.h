@@ -40,6 +40,9 @@ void ww_resume_csv(struct ww_str *s, const struct ww_resume *r);
 void ww_resume_json_kernel(struct ww_json *j, const struct ww_resume *r, size_t i);
 /* The same of all cycles together. */
 void ww_resume_json_kernels(struct ww_json *j, const struct ww_resume *r);
+/* What the DUT told of cycle i: member "dut"; nothing where it told nothing. */
+void ww_resume_json_dut(struct ww_json *j, const struct ww_resume *r, size_t i);
+void ww_resume_text_dut(struct ww_str *s, const struct ww_resume *r);
 void ww_resume_json_worst(struct ww_json *j, const struct ww_resume *r);
 bool ww_resume_has_kernel(const struct ww_resume *r);
 void ww_resume_text_kernel(struct ww_str *s, const struct ww_resume *r);

@@ -328,6 +328,7 @@ int ww_resume_text(struct ww_str *s, const struct ww_resume *r, struct ww_error 
 		for (int i = 0; i < WW_LAT_COUNT; i++)
 			add_summary_of(s, r, ww_resume_order[i].latency);
 		ww_resume_text_worst(s, r);
+		ww_resume_text_dut(s, r);
 		ww_resume_text_kernel(s, r);
 	}
 	add_clock(s, r);
