@@ -34,6 +34,8 @@ struct scanner {
 	int64_t fastest_ns;  /* of a character */
 	uint64_t since_beat; /* other bytes since */
 	uint64_t skip;	     /* points of the clock that a stream's queue spoils */
+	const struct ww_trace *trace;
+	size_t mark; /* the next one to be looked at */
 	bool stream, begins, fresh, part_begins[WW_SKEW_PARTS];
 	uint64_t points;
 	int64_t slept;
@@ -209,12 +211,30 @@ static bool odd(const struct ww_beat *a, const struct ww_beat *b)
  * The check lets one broken beat in 4096 pass. A beat that says that the machine
  * slept or booted is believed when the next one agrees with it.
  */
+/* Across a break of the recording the axis is only as good as the bench's wall clock. */
+static bool after_break(struct scanner *k, int64_t now)
+{
+	const struct ww_mark *m;
+	bool found = false;
+
+	for (; (m = ww_trace_mark(k->trace, k->mark)) != NULL; k->mark++) {
+		if (strcmp(m->kind, WW_MARK_CONTINUED) != 0)
+			continue;
+		if (m->t.hi_ns > now)
+			break;
+		found = true;
+	}
+	return found;
+}
+
 static void on_beat(void *ctx, const struct ww_beat *b)
 {
 	struct scanner *k = ctx;
 	struct ww_scan *s = k->s;
 
 	on_byte(k, b->t, b->t_end, '!');
+	if (after_break(k, b->t.hi_ns))
+		k->begins = k->fresh = true;
 	keep(k->width, &k->widths, b->t.hi_ns - b->t.lo_ns);
 	s->beats++;
 	s->between += k->since_beat;
@@ -398,6 +418,7 @@ int ww_scan_line(struct ww_trace *t, const struct ww_source_info *port,
 		goto out;
 	}
 	k->s = out;
+	k->trace = t;
 	k->err = err;
 	k->stream = WW_OPT(opt, mode, 0) == WW_BEAT_STREAM;
 	k->gap = mem;

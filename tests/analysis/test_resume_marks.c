@@ -2,6 +2,10 @@
 /* What the marks of a campaign say of a cycle, and what follows where one is missing. */
 #include "cycles.h"
 
+#include "analysis/resume.h"
+
+#include <math.h>
+
 /* Killed, cut or still running in the middle of a cycle: nothing is known of its end. */
 static void unfinished(void **state)
 {
@@ -99,12 +103,135 @@ static void command_hung(void **state)
 	}
 }
 
+/* The bench was started anew between two cycles, and its wall clock is 30 ms off. */
+static void broken_off(void **state)
+{
+	(void)state;
+	for (int told = 0; told < 2; told++) {
+		struct sim s;
+		struct sim_trace tr;
+		struct found f;
+		size_t kept = 0;
+
+		sim_init(&s);
+		s.skew = 40e-6;
+		s.end = s.start + 60 * S;
+		for (int i = 0; i < 2; i++)
+			sim_suspend(&s, s.start + (3 + 50 * i) * S, 2000, 30);
+		sim_run(&s);
+		for (size_t i = 0; i < s.n; i++) {
+			if (s.byte[i].t > s.start + 29 * S)
+				s.byte[i].t -= 30 * MS;
+			else if (s.byte[i].t > s.start + 28 * S)
+				continue;
+			s.byte[kept++] = s.byte[i];
+		}
+		s.n = kept;
+		s.sleep[1].wake -= 30 * MS;
+		sim_open(&tr);
+		sim_store(&s, &tr);
+		for (int i = 0; i < 2; i++) {
+			if (i == 1 && told)
+				sim_mark(&tr, s.start + 28 * S, WW_MARK_CONTINUED, 0, "anew");
+			cycle_marks(&tr, &s.sleep[i], (uint32_t)i + 1);
+		}
+		f = analyse(&tr, NULL);
+		assert_int_equal(ww_resume_count(f.r), 2);
+		/* Untold, the jump would be taken for the rate of a quartz, or worse. */
+		assert_int_equal(fabs(f.r->skew - 40e-6) < 10e-6, told);
+		done(&f);
+	}
+}
+
+static void warm_ups(void **state)
+{
+	struct sim s;
+	struct sim_trace tr;
+	struct found f;
+
+	(void)state;
+	sim_init(&s);
+	for (int i = 0; i < 3; i++)
+		sim_suspend(&s, s.start + (3 + 7 * i) * S, 2000, i == 0 ? 900 : 30 + i);
+	sim_run(&s);
+	sim_open(&tr);
+	sim_store(&s, &tr);
+	sim_mark(&tr, s.start + S, WW_MARK_WARMUP, 1, "");
+	for (int i = 0; i < 3; i++)
+		cycle_marks(&tr, &s.sleep[i], (uint32_t)i + 1);
+	f = analyse(&tr, NULL);
+	assert_int_equal(ww_resume_count(f.r), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(ww_resume_at(f.r, i)->warmup, i == 0);
+	assert_int_equal(ww_resume_summary(f.r, WW_LAT_RESUME_TO_USER)->n, 2);
+	assert_true(ww_resume_summary(f.r, WW_LAT_RESUME_TO_USER)->max < 200);
+	assert_int_equal(f.r->results[WW_RES_OK], 2);
+	done(&f);
+}
+
+/* Nothing but marks: what became of each is told, and no heartbeat is asked for. */
+static void control(void **state)
+{
+	static const struct {
+		const char *end, *exit;
+		int64_t wake, alive; /* ms after the request; 0 none */
+		int result;
+	} v[] = {{"ok", "exit 0", 3000, 3400, WW_RES_OK},
+		 {"no silence", "exit 16: busy", 0, 0, WW_RES_REFUSED},
+		 {"no silence", "failed: no such line", 0, 0, WW_RES_UNKNOWN},
+		 {"timeout", "exit 0", 3000, 0, WW_RES_HUNG},
+		 {"ok", "exit 0", 0, 2000, WW_RES_EARLY},
+		 {"unplugged", "exit 0", 3000, 3600, WW_RES_UNKNOWN},
+		 {"stopped", "exit 0", 3000, 0, WW_RES_UNKNOWN}};
+	struct ww_error err = {0};
+	struct sim_trace tr;
+	struct found f;
+	int64_t at = 1000 * S;
+
+	(void)state;
+	snprintf(tr.path, sizeof(tr.path), "%s/ww-control-%d.wwt", scratch(), (int)getpid());
+	unlink(tr.path);
+	assert_int_equal(ww_writer_open(tr.path, NULL, &tr.w, &err), 0);
+	ww_writer_meta(tr.w, "campaign.alive", "ping dut", &err);
+	ww_writer_meta(tr.w, "campaign.wake", "wol", &err);
+	for (uint32_t i = 0; i < WW_COUNTOF(v); i++, at += 20 * S) {
+		sim_mark(&tr, at, WW_MARK_REQUEST, i + 1, "suspend");
+		sim_mark(&tr, at + 10 * MS, WW_MARK_REQUEST_END, i + 1, v[i].exit);
+		if (v[i].wake || v[i].alive)
+			sim_mark(&tr, at + S, WW_MARK_SILENT, i + 1, "ping dut");
+		if (v[i].wake) {
+			sim_mark(&tr, at + v[i].wake * MS, WW_MARK_WAKE, i + 1, "wol");
+			sim_mark(&tr, at + v[i].wake * MS + MS, WW_MARK_WAKE_END, i + 1, "sent");
+		}
+		if (v[i].alive)
+			sim_mark(&tr, at + v[i].alive * MS, WW_MARK_ALIVE, i + 1, "ping dut");
+		sim_mark(&tr, at + 9 * S, WW_MARK_CYCLE_END, i + 1, v[i].end);
+	}
+	f = analyse(&tr, NULL);
+	assert_int_equal(ww_resume_count(f.r), WW_COUNTOF(v));
+	for (size_t i = 0; i < WW_COUNTOF(v); i++) {
+		const struct ww_cycle *c = ww_resume_at(f.r, i);
+
+		assert_int_equal(c->result, v[i].result);
+		assert_int_equal(seen(c->event[WW_EV_ALIVE]), v[i].alive != 0);
+		assert_false(seen(c->latency[WW_LAT_RESUME_TO_USER]));
+		assert_int_equal(seen(c->latency[WW_LAT_RESUME_TO_ALIVE]), i == 0 || i == 5);
+	}
+	holds("alive", ww_resume_at(f.r, 0)->latency[WW_LAT_RESUME_TO_ALIVE], 400 * MS, 2 * MS);
+	assert_int_equal(ww_resume_summary(f.r, WW_LAT_RESUME_TO_ALIVE)->n, 1);
+	assert_int_equal(ww_resume_summary(f.r, WW_LAT_RESUME_TO_ALIVE)->failures, 1);
+	assert_int_equal(ww_resume_summary(f.r, WW_LAT_RESUME_TO_USER)->failures, 0);
+	assert_non_null(strstr(ww_resume_at(f.r, 2)->reason, "the request could not be made"));
+	assert_true(noted(&f, "'ping dut'"));
+	done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unfinished),
-		cmocka_unit_test(goes_on),
-		cmocka_unit_test(command_hung),
+		cmocka_unit_test(unfinished),	cmocka_unit_test(goes_on),
+		cmocka_unit_test(command_hung), cmocka_unit_test(broken_off),
+		cmocka_unit_test(warm_ups),	cmocka_unit_test(control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
