@@ -78,7 +78,7 @@ static void no_turning(struct ww_str *s)
 
 		if (c[0] == 0xe2 && ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
 				     (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9)))
-			memcpy(c, "\xef\xbf\xbd", 3);
+			c[0] = 0xef, c[1] = 0xbf, c[2] = 0xbd; /* U+FFFD */
 	}
 }
 

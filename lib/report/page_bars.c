@@ -127,39 +127,44 @@ static void tick_text(struct ww_str *s, double t, double step)
 	ww_str_add(s, ms ? " ms" : " s");
 }
 
-static void ticks(struct canvas *k, int bottom)
+/* Ticks of a stretch without a fold; `last`: place of the label before. */
+static void ticks_of(struct canvas *k, int64_t lo, int64_t hi, double step, int bottom,
+		     double *last)
 {
-	const struct ww_page_axis *a = &k->c->axis;
-	double step = step_for(a, 8), last = -1;
-	double from = ceil((double)(a->lo - a->zero) / step);
-	double to = floor((double)(a->hi - a->zero) / step);
+	int64_t zero = k->c->axis.zero;
+	int64_t from = (int64_t)ceil((double)(lo - zero) / step);
+	int64_t to = (int64_t)floor((double)(hi - zero) / step);
 
-	if (to - from > 4096 && a->folded) /* a long sleep between: only what is outside of it */
-		to = from + 4096;
-	for (double n = from; n <= to; n++) {
-		int64_t t = a->zero + llround(n * step);
-		double u = at(k, t);
+	for (int64_t n = from; n <= to; n++) {
+		double t = (double)n * step, u = at(k, zero + llround(t));
 		struct ww_str text = {0};
 
-		if (a->folded && t > a->f0 && t < a->f1) {
-			n = fmax(n, ceil((double)(a->f1 - a->zero) / step) - 1);
-			continue;
-		}
 		line(k, "grid", u, TICKS, bottom);
-		if (u - last > .1 && u > .02 && u < .95) {
-			tick_text(&text, n * step, step);
+		if (u - *last > .1 && u > .02 && u < .95) {
+			tick_text(&text, t, step);
 			text_at(k, u, 12, "tick", "middle", text.p ? text.p : "");
-			last = u;
+			*last = u;
 		}
 		k->s->bad = k->s->bad || text.bad;
 		ww_str_free(&text);
 	}
-	if (a->folded) {
-		ww_str_add(k->s, "<g class=\"fold\"><title>asleep: folded</title><rect");
-		num(k->s, "x", 100 * at(k, a->f0), "%");
-		num(k->s, "width", 100 * WW_PAGE_FOLD, "%");
-		ww_str_addf(k->s, " y=\"%d\" height=\"%d\"/></g>\n", TICKS, bottom - TICKS);
+}
+
+static void ticks(struct canvas *k, int bottom)
+{
+	const struct ww_page_axis *a = &k->c->axis;
+	double step = step_for(a, 8), last = -1;
+
+	if (!a->folded) {
+		ticks_of(k, a->lo, a->hi, step, bottom, &last);
+		return;
 	}
+	ticks_of(k, a->lo, a->f0, step, bottom, &last);
+	ticks_of(k, a->f1, a->hi, step, bottom, &last);
+	ww_str_add(k->s, "<g class=\"fold\"><title>asleep: folded</title><rect");
+	num(k->s, "x", 100 * at(k, a->f0), "%");
+	num(k->s, "width", 100 * WW_PAGE_FOLD, "%");
+	ww_str_addf(k->s, " y=\"%d\" height=\"%d\"/></g>\n", TICKS, bottom - TICKS);
 }
 
 /* ---- rows ---- */
@@ -180,7 +185,7 @@ static int by_place(const void *a, const void *b)
 static void events(struct canvas *k, int bottom)
 {
 	double taken[3] = {-1, -1, -1};
-	struct label l[WW_EV_COUNT];
+	struct label l[WW_EV_COUNT] = {0};
 	size_t n = 0;
 
 	for (int e = 0; k->c->out && e < WW_EV_COUNT; e++) {
@@ -190,7 +195,8 @@ static void events(struct canvas *k, int bottom)
 		if (ww_iv_ok(t) && m != WW_TIME_MAX && m <= k->c->axis.hi)
 			l[n++] = (struct label){at(k, m), ww_event_name(e)};
 	}
-	qsort(l, n, sizeof(*l), by_place);
+	if (n)
+		qsort(l, n, sizeof(*l), by_place);
 	for (size_t i = 0; i < n; i++) {
 		double wide = NAME_WIDE * (double)(strlen(l[i].name) + 1);
 		bool left = l[i].u + wide > 1;

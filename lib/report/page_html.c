@@ -157,7 +157,7 @@ static void slow_card(struct ww_str *s, const struct ww_page *p)
 	struct ww_str under = {0};
 	double ms = k ? ww_ksum_median(&k->ms) : (double)NAN;
 
-	if (isnan(ms))
+	if (!k || isnan(ms))
 		return;
 	ww_str_addf(&under, "%s%s%s: median ", k->driver, *k->driver ? ", " : "",
 		    ww_page_phase(k->phase));

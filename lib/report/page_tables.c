@@ -23,9 +23,11 @@ void ww_page_phase_class(char *out, size_t n, const struct ww_pm_span *s)
 
 void ww_page_value(struct ww_str *s, const struct ww_page_cycle *c, int f)
 {
-	if (f < WW_LAT_COUNT && c->out)
+	bool kernel = f >= WW_LAT_COUNT;
+
+	if (!kernel && c->out)
 		ww_resume_latency(s, c->out, f);
-	else if (f >= WW_LAT_COUNT && c->pm)
+	else if (kernel && c->pm)
 		ww_put_length(s, c->value[f], c->pm->stamp_res_ns);
 }
 

@@ -204,6 +204,9 @@ class Figures(unittest.TestCase):
                 self.same_kernel(p, mine, theirs["kernel"])
         self.assertTrue(any("ph" in c for c in p.data["cycles"]))
         self.summary(p, p.report["summary"])
+        # The same cycles are worth a look.
+        self.assertEqual([p.data["cycles"][i]["n"] for i in p.data["chosen"][1:]],
+                         [w["cycle"] for w in p.report["summary"]["worst"]])
 
     def summary(self, page, summary):
         rows = dict(re.findall(r'<tr data-key="(\w+)">(.*?)</tr>', page.text))
