@@ -97,6 +97,9 @@ struct ww_dat {
 	char clock[32];
 	uint32_t tsc_mult, tsc_shift;
 	uint64_t text_at; /* v6 of a latency tracer: text from here on */
+	/* What was spent of what a file may cost. */
+	uint64_t format_bytes, cpu_bytes, chunk_bytes;
+	unsigned sections;
 };
 
 /* datcur.c */

@@ -7,7 +7,7 @@
 
 #define FORMAT_MOST  (1u << 20)	  /* bytes of an event's format */
 #define FORMATS_MOST 16384u	  /* events */
-#define TABLE_MOST   (64u << 20)  /* names of functions of the largest kernels: 20 MB */
+#define TABLE_MOST   (32u << 20)  /* names of functions: 4 MB of a usual kernel */
 #define PAGES_MOST   (256u << 20) /* bytes of one page of each CPU */
 
 static int check(const struct ww_dat_cursor *c, const char *what, struct ww_error *err)
@@ -126,9 +126,14 @@ int ww_dat_add_cpu(struct ww_dat *d, uint32_t number, uint32_t page_size, uint64
 	/* Cut off: what is there is read. */
 	if (at > d->size)
 		at = d->size;
-	/* What packed parts tell as their size leaves out the head; they tell their own. */
-	if (n > d->size - at || packed)
+	/* The size of packed data may leave out the number in front of them. */
+	if (packed && n < UINT64_MAX - 4)
+		n += 4;
+	if (n > d->size - at)
 		n = d->size - at;
+	d->cpu_bytes += n;
+	if (d->cpu_bytes / (packed ? 64 : 1) > d->size)
+		return ww_dat_broken(d, "data of one CPU within those of another", err);
 	p = realloc(d->cpu, (d->cpus + 1) * sizeof(*p));
 	if (!p)
 		return ww_fail_nomem(err);

@@ -5,7 +5,7 @@
 
 #include "import/dat.h"
 
-#define WW_DAT_CPUS    4096u
+#define WW_DAT_CPUS    1024u
 #define WW_DAT_OPTIONS 65536u
 
 /* Options, and sections of version 7. */

@@ -2,7 +2,8 @@
 /* The container of trace-cmd, version 7: sections, whose places options tell. */
 #include "import/datfile.h"
 
-#define SECTION_MOST (64u << 20)
+#define SECTION_MOST  (64u << 20)
+#define SECTIONS_MOST 64u /* that are read: about 10 */
 
 static int check(const struct ww_dat_cursor *c, const char *what, struct ww_error *err)
 {
@@ -18,6 +19,8 @@ static int open_section(struct ww_dat *d, uint64_t at, uint64_t id, struct ww_da
 	int rc;
 
 	*c = ww_dat_at(d, at);
+	if (d->sections++ == SECTIONS_MOST)
+		return ww_dat_broken(d, "too many sections", err);
 	got = ww_dat_read(c, 2);
 	flags = ww_dat_read(c, 2);
 	ww_dat_skip(c, 4);

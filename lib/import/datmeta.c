@@ -2,7 +2,7 @@
 /* What a trace of trace-cmd says of its events, functions and tasks: texts of tracefs. */
 #include "import/dat.h"
 
-#define EVENTS_MOST 65536u
+#define FORMATS_MOST (64u << 20) /* bytes of all of them */
 
 /* "KEY:NUMBER;" in a field's line. */
 static bool number_of(const char *line, const char *end, const char *key, int64_t *out)
@@ -105,6 +105,11 @@ int ww_dat_format(struct ww_dat *d, char *text, struct ww_error *err)
 	int64_t number = 0;
 	int rc;
 
+	d->format_bytes += strlen(text);
+	if (d->format_bytes > FORMATS_MOST) {
+		free(text);
+		return ww_dat_broken(d, "too much text on events", err);
+	}
 	if (!name || !id || !number_of(id, strchrnul(id + 1, '\n'), "ID: ", &number) ||
 	    number > UINT16_MAX || d->by_id[number]) {
 		free(text);
@@ -208,8 +213,9 @@ int ww_dat_table(struct ww_dat_table *t, char *text, size_t n, int base, struct 
 	free(t->text);
 	free(t->sym);
 	*t = (struct ww_dat_table){.text = text, .text_n = n, .loaded = true};
-	for (const char *q = text; (q = memchr(q, '\n', (size_t)(end - q))) != NULL; q++)
-		lines++;
+	/* "1 a" is the shortest of use. */
+	for (const char *q = text, *s; (s = memchr(q, '\n', (size_t)(end - q))) != NULL; q = s + 1)
+		lines += s - q >= 3;
 	t->sym = malloc(lines * sizeof(*t->sym));
 	if (!t->sym)
 		return ww_fail_nomem(err);
@@ -221,7 +227,7 @@ int ww_dat_table(struct ww_dat_table *t, char *text, size_t n, int base, struct 
 		if (!stop)
 			stop = end;
 		name = read_value(p, stop, base, &s.addr);
-		if (name > p && read_name(name, stop, base, &name, &len)) {
+		if (stop - p >= 3 && name > p && read_name(name, stop, base, &name, &len)) {
 			s.at = (uint32_t)(name - text);
 			s.n = (uint32_t)len;
 			if (s.addr != 0 || base == 10)

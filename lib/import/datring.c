@@ -5,7 +5,8 @@
  */
 #include "import/dat.h"
 
-#define CHUNK_MOST (64u << 20)
+#define CHUNK_MOST  (16u << 20)
+#define CHUNKS_MOST (256u << 20) /* one of each CPU */
 
 enum { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
 
@@ -34,6 +35,11 @@ static int next_chunk(struct ww_dat *d, struct ww_dat_cpu *c, struct ww_error *e
 		return ww_dat_no_blob(&r, "it ends in its packed data", err);
 	}
 	c->at = r.at;
+	d->chunk_bytes += plain_n - c->chunk_n;
+	if (d->chunk_bytes > CHUNKS_MOST) {
+		free(packed);
+		return ww_dat_broken(d, "its packed parts are too large", err);
+	}
 	chunk = realloc(c->chunk, (size_t)plain_n);
 	if (!chunk) {
 		free(packed);
