@@ -167,11 +167,14 @@ static int add_row(struct making *k, const struct ww_metric *a, const struct ww_
 	return 0;
 }
 
-/* A kind that one set knows nothing of tells nothing of what is only in the other. */
-static bool has_kind(const struct ww_cycleset *set, const char *kind)
+/*
+ * A callback that one set lacks tells something where that set has others of the same phase; a
+ * phase may be missing because the log of that set does not tell it.
+ */
+static bool tells_phase(const struct ww_cycleset *set, const char *phase)
 {
 	for (size_t i = 0; i < set->metrics; i++)
-		if (strcmp(set->metric[i].kind, kind) == 0)
+		if (*set->metric[i].device && strcmp(set->metric[i].phase, phase) == 0)
 			return true;
 	return false;
 }
@@ -189,8 +192,7 @@ static int add_rows(struct making *k)
 
 			if (with && side == 0)
 				rc = add_row(k, m, with);
-			else if (!with && (kind_of(m->kind) == 5 || kind_of(m->kind) == 3) &&
-				 has_kind(other, m->kind))
+			else if (!with && *m->device && tells_phase(other, m->phase))
 				rc = add_row(k, side ? NULL : m, side ? m : NULL);
 		}
 	}

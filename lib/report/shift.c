@@ -12,6 +12,9 @@ double ww_shift_grain(const struct ww_shift_row *r)
 
 	if (isfinite(width) && width > 0)
 		return width;
+	/* Nothing tells how far the figure is sure: a few digits. */
+	if (isfinite(r->median[0]) && r->median[0] != 0)
+		return fmax(r->resolution, fabs(r->median[0]) / 100);
 	return r->resolution > 0 ? r->resolution : NAN;
 }
 
