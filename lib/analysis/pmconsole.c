@@ -81,8 +81,25 @@ static struct ww_interval by_stamps(const struct ww_pm_sent_lines *l, const stru
 	return less((struct ww_interval){d->end_ns - from - res, d->end_ns - from + res}, s);
 }
 
+/*
+ * What was printed within it, its announcement apart: surely its own lines. The lines of other
+ * tasks, too, where one CPU has to do both: whoever writes to a UART keeps it.
+ */
+static struct sums within(const struct ww_pm_sent_lines *l, const struct ww_pm_device *d, size_t a,
+			  size_t b, uint32_t call, bool one_cpu)
+{
+	struct sums s = of_task(l, d->pid, a, b, call);
+	double all = l->sum.all_hi[b] - l->sum.all_hi[a];
+
+	if (call > a && call <= b)
+		all -= l->line[call - 1].hi_ns;
+	if (one_cpu && all > s.hi)
+		s.hi = all;
+	return s;
+}
+
 static void device(const struct ww_pm_sent_lines *l, struct ww_pm_device *d, uint32_t call,
-		   int64_t res)
+		   int64_t res, bool one_cpu)
 {
 	bool whole = stamped(d->start_ns, d->end_ns);
 	struct ww_interval best = d->length;
@@ -96,12 +113,13 @@ static void device(const struct ww_pm_sent_lines *l, struct ww_pm_device *d, uin
 	if (b <= a)
 		return;
 	if (d->from & 2) {
-		d->corrected = less(best, of_task(l, d->pid, a, b, call));
+		d->corrected = less(best, within(l, d, a, b, call, one_cpu));
 		return;
 	}
 	d->corrected = by_stamps(l, d, a, b, call, res);
 	if (ww_iv_ok(d->printed))
-		d->corrected = both(less(d->printed, of_task(l, d->pid, a, b, call)), d->corrected);
+		d->corrected =
+			both(less(d->printed, within(l, d, a, b, call, one_cpu)), d->corrected);
 }
 
 /* What was printed between two times: surely to be seen in the whole, and at most. */
@@ -180,6 +198,15 @@ static void totals(struct ww_pm_cycle *c, const struct ww_pm_sent_lines *l)
 	c->resume_corrected = total(l, c->resume, woke, WW_TIME_MAX);
 }
 
+/* Others went off and came back: then there are some. */
+static bool other_cpus(const struct ww_pm_work *w)
+{
+	for (size_t i = 0; i < w->spans; i++)
+		if (w->span[i].phase == WW_PM_CPU_OFF || w->span[i].phase == WW_PM_CPU_ON)
+			return true;
+	return false;
+}
+
 static void plain(struct ww_pm_work *w)
 {
 	struct ww_pm_cycle *c = &w->c;
@@ -219,7 +246,7 @@ void ww_pm_console(struct ww_pm_work *w, uint32_t baud, bool no_console)
 	c->console_ns = (int64_t)((double)c->console_bytes * 1e10 / l.baud);
 	c->console_bound = l.judged ? (double)l.bound / (double)l.judged : NAN;
 	for (size_t i = 0; i < w->devices; i++)
-		device(&l, &w->device[i], l.call[i], res);
+		device(&l, &w->device[i], l.call[i], res, !other_cpus(w));
 	for (size_t i = 0; i < w->spans; i++)
 		span(w, &l, &w->span[i]);
 	totals(c, &l);
