@@ -121,7 +121,8 @@ int ww_dat_format(struct ww_dat *d, char *text, struct ww_error *err)
 	e.name_n = (uint16_t)strnlen(e.name, (size_t)(strchrnul(e.name, '\n') - e.name));
 	e.id = (uint16_t)number;
 	rc = read_fields(&e, id, err);
-	ww_dat_kind(&e);
+	if (rc == 0)
+		ww_dat_kind(&e);
 	if (rc == 0 && d->events == d->event_cap) {
 		size_t cap = d->event_cap ? 2 * d->event_cap : 256;
 		void *p = realloc(d->event, cap * sizeof(e));
