@@ -3,7 +3,7 @@
 #include "analysis/kernlog.h"
 
 /* More is for `tac`. */
-#define REVERSE_MAX ((size_t)64 << 20)
+#define REVERSE_MAX ((size_t)32 << 20)
 
 bool ww_kl_runs_backwards(const char *text, size_t n, struct ww_kline_state *s)
 {

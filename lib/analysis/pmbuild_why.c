@@ -318,10 +318,65 @@ static void syscore(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		ww_pmbuild_turn(b, t);
 }
 
+static void died(struct ww_pmbuild *b, const struct ww_pm_in *in)
+{
+	const struct ww_pmev *e = in->ev;
+	struct ww_pm_reason *r = reason(b);
+
+	if (b->s.side == WW_PM_OVER)
+		return;
+	b->s.died = true;
+	r->text = line_of(b, in);
+	if (e->device.n > 0)
+		r->device = ww_pm_str(b->w, e->device);
+	if (e->driver.n > 0)
+		r->driver = ww_pm_str(b->w, e->driver);
+	if (r->step[0] == '\0' && b->s.at != WW_PM_NO_PHASE)
+		r->step = ww_pm_phase_name(b->s.at);
+}
+
+/* What is told of the sleep and of what is around it. @return it was none of these */
+static bool around_sleep(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
+{
+	const struct ww_pmev *e = in->ev;
+
+	switch (e->kind) {
+	case WW_PMEV_PM_TEST:
+		pm_test(b, e, t);
+		return false;
+	case WW_PMEV_ASLEEP:
+		asleep(b, e, t);
+		return false;
+	case WW_PMEV_AWAKE:
+		awake(b, e, t);
+		return false;
+	case WW_PMEV_SLEPT:
+		slept(b, e);
+		return false;
+	case WW_PMEV_FIRMWARE:
+		firmware(b, in);
+		return false;
+	case WW_PMEV_FIRMWARE_TIME:
+		firmware_time(b, in, t);
+		return false;
+	case WW_PMEV_NET_UP:
+	case WW_PMEV_STORAGE_UP:
+		back(b, e->kind, t);
+		return false;
+	case WW_PMEV_INITCALL:
+		syscore(b, e, t);
+		return false;
+	default:
+		return true;
+	}
+}
+
 void ww_pmbuild_why(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
 	const struct ww_pmev *e = in->ev;
 
+	if (!around_sleep(b, in, t))
+		return;
 	switch (e->kind) {
 	case WW_PMEV_DEVICE_FAIL:
 		device_fail(b, in);
@@ -344,46 +399,12 @@ void ww_pmbuild_why(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	case WW_PMEV_WAKE_IRQ:
 		wake_irq(b, e, t);
 		break;
-	case WW_PMEV_PM_TEST:
-		pm_test(b, e, t);
-		break;
 	case WW_PMEV_REFUSED:
 		refused(b, in);
 		break;
-	case WW_PMEV_ASLEEP:
-		asleep(b, e, t);
-		break;
-	case WW_PMEV_AWAKE:
-		awake(b, e, t);
-		break;
-	case WW_PMEV_SLEPT:
-		slept(b, e);
-		break;
-	case WW_PMEV_FIRMWARE:
-		firmware(b, in);
-		break;
-	case WW_PMEV_FIRMWARE_TIME:
-		firmware_time(b, in, t);
-		break;
-	case WW_PMEV_NET_UP:
-	case WW_PMEV_STORAGE_UP:
-		back(b, e->kind, t);
-		break;
-	case WW_PMEV_INITCALL:
-		syscore(b, e, t);
-		break;
 	case WW_PMEV_OOPS:
 	case WW_PMEV_DEVICE_SLOW:
-		if (b->s.side != WW_PM_OVER) {
-			b->s.died = true;
-			reason(b)->text = line_of(b, in);
-			if (e->device.n > 0)
-				reason(b)->device = ww_pm_str(b->w, e->device);
-			if (e->driver.n > 0)
-				reason(b)->driver = ww_pm_str(b->w, e->driver);
-			if (reason(b)->step[0] == '\0' && b->s.at != WW_PM_NO_PHASE)
-				reason(b)->step = ww_pm_phase_name(b->s.at);
-		}
+		died(b, in);
 		break;
 	default:
 		break;
