@@ -106,6 +106,8 @@ void ww_kernlog_text_devices(struct ww_str *s, const struct ww_pm_cycle *c, size
 void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_t top);
 /* The middle of a length; NaN where it has none. */
 double ww_pm_ms(struct ww_interval t);
+/* Is what the console cost worth a figure of its own? */
+bool ww_pm_corrects(struct ww_interval t, struct ww_interval corrected);
 /* A text of somebody else's, broken between words; further lines indented. */
 void ww_pm_wrapped(struct ww_str *s, size_t indent, const char *head, const char *text);
 /* A line a cycle; n 0: the heads of the columns. */

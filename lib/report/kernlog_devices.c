@@ -7,6 +7,9 @@
 #include <math.h>
 
 #define WIDTH 90
+/* Less than this taken out is not worth a figure. */
+#define CORRECTED_MS   0.02
+#define CORRECTED_PART 2e-3
 /* A callback that takes less of the longest one's time is nobody's trouble. */
 #define PART 1e-3
 /* The same of what is no device, of suspend and resume together. */
@@ -17,6 +20,13 @@ double ww_pm_ms(struct ww_interval t)
 	if (!ww_iv_ok(t) || t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
 		return (double)NAN;
 	return ((double)t.lo_ns + (double)t.hi_ns) / 2e6;
+}
+
+bool ww_pm_corrects(struct ww_interval t, struct ww_interval corrected)
+{
+	double ms = ww_pm_ms(t), less = ms - ww_pm_ms(corrected);
+
+	return less >= CORRECTED_MS && less >= CORRECTED_PART * ms;
 }
 
 void ww_pm_wrapped(struct ww_str *s, size_t indent, const char *head, const char *text)
@@ -64,7 +74,7 @@ static void device_row(struct ww_grid *g, const struct ww_pm_cycle *c, const str
 	ww_put_length(&row[D_MS], d->length, c->stamp_res_ns);
 	if (!row[D_MS].n)
 		ww_str_add(&row[D_MS], "no return");
-	if (ww_iv_ok(d->corrected) && fabs(ww_pm_ms(d->corrected) - ww_pm_ms(d->length)) >= 0.0005)
+	if (ww_pm_corrects(d->length, d->corrected))
 		ww_put_length(&row[D_CORRECTED], d->corrected, c->stamp_res_ns);
 	if (d->critical)
 		ww_str_fixed(&row[D_OWN], (double)d->critical_ns / 1e6,

@@ -181,7 +181,7 @@ static bool differ(const struct ww_ksum *sum, int plain, int corrected)
 	const struct ww_ksum_whole *p = &sum->total[plain], *c = &sum->total[corrected];
 
 	for (size_t i = 0; p->n == c->n && i < p->n; i++)
-		if (ww_pm_ms(p->v[i]) - ww_pm_ms(c->v[i]) >= 0.0005)
+		if (ww_pm_corrects(p->v[i], c->v[i]))
 			return true;
 	return false;
 }
@@ -218,7 +218,7 @@ static void device_row(struct ww_grid *g, const struct ww_ksum_device *d)
 	ms(&row[E_MEDIAN], median);
 	ms(&row[E_MAX], d->ms.n ? d->ms.max : (double)NAN);
 	ww_str_addf(&row[E_WORST], "%u", (unsigned)d->ms.max_cycle);
-	if (fabs(corrected - median) >= 0.0005)
+	if (median - corrected >= .02)
 		ms(&row[E_CORRECTED], corrected);
 	ms(&row[E_OWN], ww_ksum_median(&d->own));
 	ww_str_addf(&row[E_N], "%llu", (unsigned long long)d->ms.n);

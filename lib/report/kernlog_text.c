@@ -92,7 +92,7 @@ static void total(struct ww_str *s, const char *what, struct ww_interval t,
 {
 	ww_str_addf(s, "  %-8s ", what);
 	put_time(s, t, res);
-	if (ww_iv_ok(corrected) && fabs(ww_pm_ms(t) - ww_pm_ms(corrected)) >= 0.0005) {
+	if (ww_pm_corrects(t, corrected)) {
 		ww_str_add(s, ", ");
 		put_time(s, corrected, res);
 		ww_str_add(s, " without the console");
@@ -228,7 +228,7 @@ static void phase_row(struct ww_grid *g, const struct ww_pm_cycle *c, const stru
 	ww_put_length(&row[P_MS], p->length, c->stamp_res_ns);
 	if (!row[P_MS].n)
 		ww_str_add(&row[P_MS], "?");
-	if (ww_iv_ok(p->corrected) && fabs(ww_pm_ms(p->corrected) - ww_pm_ms(p->length)) >= 0.0005)
+	if (ww_pm_corrects(p->length, p->corrected))
 		ww_put_length(&row[P_CORRECTED], p->corrected, c->stamp_res_ns);
 	if (!p->nested && p->phase != WW_PM_MACHINE)
 		put_share(&row[P_SHARE], &row[P_BAR], ww_pm_ms(p->length), of);

@@ -66,38 +66,68 @@ static void text_cycle(struct ww_str *s, const struct ww_resume *r, size_t i)
 	wrapped(s, &line);
 }
 
+/* "LNXPWRBN:00:4": how often it was counted is another number in each cycle. */
+static char *uncounted(const char *value)
+{
+	char *copy = strdup(value);
+	size_t n = copy ? strlen(copy) : 0, at = n;
+
+	while (at > 0 && ww_is_digit(copy[at - 1]))
+		at--;
+	if (at > 1 && at < n && copy[at - 1] == ':')
+		copy[at - 1] = '\0';
+	return copy;
+}
+
+struct counts {
+	char *value[VALUES];
+	uint64_t count[VALUES], others;
+	size_t n;
+};
+
+static void count(struct counts *c, char *value)
+{
+	size_t k;
+
+	for (k = 0; k < c->n && strcmp(c->value[k], value) != 0; k++)
+		;
+	if (k == c->n && k < VALUES) {
+		c->value[k] = value;
+		c->count[k] = 1;
+		c->n++;
+		return;
+	}
+	if (k == c->n)
+		c->others++;
+	else
+		c->count[k]++;
+	free(value);
+}
+
 /* Which values a key had, and how often each. */
 static void text_key(struct ww_str *s, const struct ww_resume *r, const char *key,
 		     const char *words)
 {
-	const char *value[VALUES], *v;
-	uint64_t count[VALUES], others = 0;
 	struct ww_str line = {0};
-	size_t n = 0, k;
+	struct counts c = {0};
 
 	for (size_t i = 0; i < r->cycles; i++) {
-		v = told(r, i, key);
-		if (!v)
-			continue;
-		for (k = 0; k < n && strcmp(value[k], v) != 0; k++)
-			;
-		if (k == n && n == VALUES) {
-			others++;
-		} else if (k == n) {
-			value[n] = v;
-			count[n++] = 1;
-		} else {
-			count[k]++;
-		}
+		const char *v = told(r, i, key);
+		char *value = v ? uncounted(v) : NULL;
+
+		s->bad = s->bad || (v && !value);
+		if (value)
+			count(&c, value);
 	}
-	for (k = 0; k < n; k++) {
+	for (size_t k = 0; k < c.n; k++) {
 		ww_str_addf(&line, k ? ", " : "  %s: ", words);
-		ww_str_plain(&line, value[k]);
-		ww_str_addf(&line, " (%llu cycle%s)", (unsigned long long)count[k],
-			    count[k] == 1 ? "" : "s");
+		ww_str_plain(&line, c.value[k]);
+		ww_str_addf(&line, " (%llu cycle%s)", (unsigned long long)c.count[k],
+			    c.count[k] == 1 ? "" : "s");
+		free(c.value[k]);
 	}
-	if (others)
-		ww_str_addf(&line, ", others (%llu cycles)", (unsigned long long)others);
+	if (c.others)
+		ww_str_addf(&line, ", others (%llu cycles)", (unsigned long long)c.others);
 	wrapped(s, &line);
 }
 

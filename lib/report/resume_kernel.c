@@ -9,6 +9,8 @@
 
 #define TOP   10
 #define WORST 3
+/* So many are told in full, as in kernlog. */
+#define FEW 3
 
 bool ww_resume_has_kernel(const struct ww_resume *r)
 {
@@ -94,19 +96,26 @@ void ww_resume_json_kernel(struct ww_json *j, const struct ww_resume *r, size_t 
 	ww_json_close(j, '}');
 }
 
+/* The kernel's cycle by the recording's number; false: there is none. */
+static bool numbered(const struct ww_resume *r, size_t i, struct ww_pm_cycle *out)
+{
+	const struct ww_pm_cycle *c = ww_resume_kernel(r, i);
+
+	if (!c)
+		return false;
+	*out = *c;
+	out->n = r->cycle[i].c.n;
+	return true;
+}
+
 /* Cycles by the recording's numbers: a log may hold others, too. */
 static void sum_up(struct ww_ksum *sum, const struct ww_resume *r)
 {
-	for (size_t i = 0; i < r->cycles; i++) {
-		const struct ww_pm_cycle *c = ww_resume_kernel(r, i);
-		struct ww_pm_cycle as;
+	struct ww_pm_cycle c;
 
-		if (!c || r->cycle[i].c.warmup)
-			continue;
-		as = *c;
-		as.n = r->cycle[i].c.n;
-		ww_ksum_add(sum, &as);
-	}
+	for (size_t i = 0; i < r->cycles; i++)
+		if (!r->cycle[i].c.warmup && numbered(r, i, &c))
+			ww_ksum_add(sum, &c);
 }
 
 void ww_resume_json_kernels(struct ww_json *j, const struct ww_resume *r)
@@ -176,30 +185,39 @@ static void text_energy(struct ww_str *s, const struct ww_resume *r)
 	energy_table(s, e);
 }
 
-void ww_resume_text_kernel(struct ww_str *s, const struct ww_resume *r)
+static void text_many(struct ww_str *s, const struct ww_resume *r)
 {
 	struct ww_ksum sum = {0};
+	struct ww_pm_cycle c;
 
-	if (!ww_resume_has_kernel(r))
-		return;
 	sum_up(&sum, r);
-	ww_str_add(s, "\nthe same cycles as the kernel saw them\n");
 	ww_kernlog_text_head(s);
-	for (size_t i = 0; i < r->cycles; i++) {
-		const struct ww_pm_cycle *c = ww_resume_kernel(r, i);
-		struct ww_pm_cycle as;
-
-		if (!c)
-			continue;
-		as = *c;
-		as.n = r->cycle[i].c.n;
-		ww_kernlog_text_row(s, &as);
-	}
+	for (size_t i = 0; i < r->cycles; i++)
+		if (numbered(r, i, &c))
+			ww_kernlog_text_row(s, &c);
 	ww_kernlog_text_summary(s, " by the kernel", &sum, TOP);
-	text_energy(s, r);
-	ww_str_add(s, "\n");
 	s->bad = s->bad || sum.bad;
 	ww_ksum_free(&sum);
+}
+
+void ww_resume_text_kernel(struct ww_str *s, const struct ww_resume *r)
+{
+	struct ww_pm_cycle c;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->cycles; i++)
+		n += ww_resume_kernel(r, i) != NULL;
+	if (n == 0)
+		return;
+	ww_str_add(s, "\nthe same cycles as the kernel saw them\n");
+	for (size_t i = 0; n <= FEW && i < r->cycles; i++)
+		if (numbered(r, i, &c)) {
+			ww_str_add(s, "\n");
+			ww_kernlog_text_cycle(s, &c, TOP);
+		}
+	if (n > FEW)
+		text_many(s, r);
+	text_energy(s, r);
 }
 
 /* ---- the worst ---- */

@@ -253,6 +253,8 @@ static void add_clock(struct ww_str *s, const struct ww_resume *r)
 	/* Coarser than any quartz, or finer than what is printed: it tells nothing. */
 	if (r->skew_u > CLOCK_USELESS || fmax(fabs(r->skew), r->skew_u) < CLOCK_LEAST)
 		return;
+	if (ww_resume_has_kernel(r))
+		ww_str_add(s, "\n");
 	ww_str_add(s, "DUT's clock against the bench's: ");
 	if (r->skew >= 0)
 		ww_str_add(s, "+");
