@@ -11,7 +11,8 @@ import time
 
 VERSIONS = [(2, 6, 27), (2, 6, 32), (2, 6, 38), (3, 2), (3, 10), (3, 18), (4, 4), (4, 9), (4, 14),
             (4, 19), (5, 4), (5, 10), (5, 15), (6, 1), (6, 6), (6, 12), (6, 17)]
-RESULTS = ["ok", "refused", "freeze", "woken", "pm_test", "s2idle", "reset"]
+RESULTS = ["ok", "refused", "noirq", "pending", "cpu", "freeze", "woken", "pm_test", "s2idle",
+           "reset"]
 MS = 1_000_000
 START_UTC = 1_683_356_889  # 2023-05-06 07:08:09
 
@@ -96,21 +97,23 @@ class Log:
         """Devices of a phase, one after the other; False: one of them refused."""
         order = DEVICES if "suspend" in phase else DEVICES[::-1]
         begin = self.t
+        # 3.4 has "late" and "early".
+        words = {"suspend": "", "suspend_late": "late ", "suspend_noirq": "noirq ",
+                 "resume_noirq": "noirq ", "resume_early": "early ", "resume": ""}
         for dev in order:
             if phase not in ("suspend", "resume") and dev[1] != "pci":
                 continue
             bad = fail == dev[2]
+            if fail == "wake" and dev is order[3]:
+                return self.gave_up(begin, words[phase])
             if self.debug:
                 ms = self.call(dev, verb + phase.removeprefix(verb), -16 if bad else 0)
                 cyc["devices"].append((dev[2], phase, ms, -16 if bad else 0))
             else:
                 self.step(1, 8)
             if bad:
-                self.refuse(dev, verb)
-                return False
-        # 3.4 has "late" and "early".
-        words = {"suspend": "", "suspend_late": "late ", "suspend_noirq": "noirq ",
-                 "resume_noirq": "noirq ", "resume_early": "early ", "resume": ""}
+                self.refuse(dev, phase)
+                return self.gave_up(begin, words[phase])
         if self.v < (2, 6, 32):
             return True
         ns = self.t - begin
@@ -120,9 +123,16 @@ class Log:
             cyc["phases"][phase] = ns // 1000 / 1000
         return True
 
-    def refuse(self, dev, verb):
+    def gave_up(self, begin, word):
+        ns = self.t - begin
+        if self.v >= (4, 19):
+            self.info("PM: %ssuspend of devices aborted after %d.%03d msecs" %
+                      (word, ns // MS, ns // 1000 % 1000))
+        return False
+
+    def refuse(self, dev, phase):
         drv, bus, name = dev[:3]
-        func = "%s_%s" % (dev[4], verb)
+        func, verb = "%s_%s" % (dev[4], phase), phase.replace("_", " ")
         if self.v < (2, 6, 29):
             self.say("pm_op(): %s+0x0/0x70 returns -16" % func, 3)
             self.say("PM: Device %s failed to %s: error -16" % (name, verb), 3)
@@ -243,7 +253,7 @@ class Log:
                 self.say("psci: CPU%d killed (polled %d ms)" % (n, 4 * (n & 1)))
 
     def cpus_on(self):
-        self.say("Enabling non-boot CPUs ...")
+        first = self.say("Enabling non-boot CPUs ...")
         for n in (1, 2, 3):
             if self.arch == "x86":
                 self.say("smpboot: Booting Node 0 Processor %d APIC 0x%x" % (n, 2 * n))
@@ -251,10 +261,25 @@ class Log:
                 self.say("CPU%d: Booted secondary processor 0x%010x [0x410fd034]" % (n, n))
             self.step(0.5, 4)
             self.say("CPU%d is up" % n)
+        return first
 
-    def resume(self, cyc, slept=True):
-        self.devices(cyc, "resume", "resume_noirq") if slept else None
-        if slept and self.late():
+    def pending(self, cyc):
+        self.say("PM: Wakeup pending, aborting suspend")
+        if self.v >= (3, 10):
+            self.say("%sactive wakeup source: quartz timer" % ("PM: " if self.v >= (4, 14) else ""))
+            cyc["reason"] = {"step": "suspend", "wakeup": "quartz timer"}
+
+    def cpu_failed(self, cyc):
+        self.say("Disabling non-boot CPUs ...")
+        self.step(1, 6)
+        self.say("Error taking CPU1 down: -16", 3)
+        self.say("Non-boot CPUs are not disabled", 3)
+        self.say("Enabling non-boot CPUs ...")
+        cyc["reason"] = {"step": "cpu_offline", "errno": -16}
+
+    def resume(self, cyc, noirq=True, early=False):
+        self.devices(cyc, "resume", "resume_noirq") if noirq else None
+        if (noirq or early) and self.late():
             self.devices(cyc, "resume", "resume_early")
         self.devices(cyc, "resume", "resume")
         self.thaw(cyc)
@@ -283,8 +308,11 @@ class Log:
 
     def cycle(self, result):
         mode = "s2idle" if result == "s2idle" and self.v >= (4, 9) else "mem"
-        cyc = {"mode": mode, "result": {"refused": "failed", "freeze": "failed",
-                                        "woken": "aborted", "s2idle": "ok"}.get(result, result),
+        told = self.debug or not (4, 14) <= self.v < (4, 17)
+        cyc = {"mode": mode if told else None,
+               "result": {"refused": "failed", "freeze": "failed", "noirq": "failed",
+                          "cpu": "failed", "woken": "aborted", "pending": "aborted",
+                          "s2idle": "ok"}.get(result, result),
                "phases": {}, "devices": [], "reason": {}}
         self.cycles.append(cyc)
         self.other("rtcwake: wakeup from \"mem\" using rtc0")
@@ -298,16 +326,30 @@ class Log:
             self.thaw(cyc)
             return self
         self.console(mode)
-        fail = "2-1.4" if result == "refused" else None
+        fail = {"refused": "2-1.4", "pending": "wake"}.get(result)
         if not self.devices(cyc, "suspend", "suspend", fail):
+            if result == "pending":
+                self.pending(cyc)
+            else:
+                cyc["reason"] = {"step": "suspend", "device": "2-1.4", "errno": -16}
             self.say("PM: Some devices failed to suspend%s" %
                      (", or early wake event detected" if self.v >= (3, 4) else ""), 3)
-            cyc["reason"] = {"step": "suspend", "device": "2-1.4", "errno": -16}
             self.resume(cyc, False)
             return self
         if self.late():
             self.devices(cyc, "suspend", "suspend_late")
-        self.devices(cyc, "suspend", "suspend_noirq")
+        fail = "0000:00:02.0" if result == "noirq" else None
+        if not self.devices(cyc, "suspend", "suspend_noirq", fail):
+            cyc["reason"] = {"step": "suspend_noirq", "device": fail, "errno": -16}
+            # Rolled back before it is said.
+            self.devices(cyc, "resume", "resume_noirq")
+            self.say("PM: noirq suspend of devices failed", 3)
+            self.resume(cyc, False, True)
+            return self
+        if result == "cpu":
+            self.cpu_failed(cyc)
+            self.resume(cyc)
+            return self
         if result == "pm_test":
             self.say("%ssuspend debug: Waiting for 5 second%s." %
                      ("PM: " if self.v >= (4, 14) else "", "(s)" if self.v >= (3, 18) else "s"))
@@ -331,25 +373,25 @@ class Log:
         if result == "reset":
             self.boot()
             return
-        cyc["asleep"] = a
-        if self.v >= (3, 10):
+        # Quiet kernels do not say when they sleep idle.
+        if mode != "s2idle" or self.debug or self.v < (4, 14):
+            cyc["asleep"] = a
+        b = None
+        if self.v >= (3, 10) and (self.v < (4, 13) or self.debug):
             text = "Suspended for" if self.v < (4, 13) else (
                 "PM: Timekeeping suspended for" if self.v < (5, 4) else "Timekeeping suspended for")
-            if self.v < (4, 13) or self.debug:
-                b = self.say("%s %d.%03d seconds" % (text, ns // (1000 * MS), ns // MS % 1000))
-                cyc["slept_ms"] = ns // MS
-        else:
-            b = None
+            b = self.say("%s %d.%03d seconds" % (text, ns // (1000 * MS), ns // MS % 1000))
+            cyc["slept_ms"] = ns // MS
         if mode == "s2idle":
+            for text in ("PM: Triggering wakeup from IRQ 9", "PM: resume from suspend-to-idle"):
+                b = self.info(text) if b is None else (self.info(text), b)[1]
             b = b or self.t
-            self.info("PM: Triggering wakeup from IRQ 9")
-            self.info("PM: resume from suspend-to-idle")
+            cyc["awake_last"] = self.t
         else:
             if self.arch == "x86":
                 c = self.say("%sLow-level resume complete" % acpi)
                 b = b or c
-            c = self.say("Enabling non-boot CPUs ...") if False else self.t
-            self.cpus_on()
+            c = self.cpus_on()
             b = b or c
             if self.arch == "x86":
                 self.say("%sWaking up from system sleep state S3" % acpi)
