@@ -22,7 +22,7 @@ static void put_hash(struct ww_str *s, const char *text)
 	for (size_t i = 0; i < 64; i++) {
 		unsigned v = (unsigned)(hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10);
 
-		b[i / 2] = (uint8_t)(b[i / 2] << 4 | v);
+		b[i / 2] = (uint8_t)((unsigned)b[i / 2] << 4 | v);
 	}
 	for (size_t i = 0; i < 11; i++) {
 		unsigned v = (unsigned)b[3 * i] << 16 | (unsigned)b[3 * i + 1] << 8 | b[3 * i + 2];
