@@ -51,7 +51,7 @@ static size_t too_fast(const struct ww_pm_sent *line, size_t n, double rate)
 		int64_t least = line[i].pid >= 0 ? line[i].own_ns : line[i].any_ns;
 
 		found += !line[i].asleep && least >= 0 &&
-			 (double)least < RATIO_LO * wire - RES_NS &&
+			 (double)least < WW_PM_TOO_FAST * wire - RES_NS &&
 			 (line[i].pid >= 0 || line[i].next_free) && !near(&line[i], wire, 0);
 	}
 	return found;

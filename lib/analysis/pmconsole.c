@@ -89,10 +89,10 @@ static struct sums within(const struct ww_pm_sent_lines *l, const struct ww_pm_d
 			  size_t b, uint32_t call, bool one_cpu)
 {
 	struct sums s = of_task(l, d->pid, a, b, call);
-	double all = l->sum.all_hi[b] - l->sum.all_hi[a];
+	double all = l->sum.kept[b] - l->sum.kept[a];
 
 	if (call > a && call <= b)
-		all -= l->line[call - 1].hi_ns;
+		all -= l->sum.kept[call] - l->sum.kept[call - 1];
 	if (one_cpu && all > s.hi)
 		s.hi = all;
 	return s;

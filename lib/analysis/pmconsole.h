@@ -5,6 +5,9 @@
 
 #include "analysis/pmwork.h"
 
+/* A FIFO may hold a line's end when its writer goes on: shorter than this is no waiting. */
+#define WW_PM_TOO_FAST .9
+
 enum ww_pm_sent_state { WW_PM_SENT_OPEN = 0, WW_PM_SENT_FAST, WW_PM_SENT_BOUND };
 
 /* A line that the kernel's console sent. */
@@ -23,6 +26,7 @@ struct ww_pm_sent {
 };
 
 struct ww_pm_sum {
+	double *kept;		 /* what one CPU was kept for it, at most */
 	double *all_hi;		 /* of each line before: at most */
 	double *alone;		 /* at least, of those that nobody else's work could hide */
 	double *free_hi;	 /* of lines of an unknown task: at most */

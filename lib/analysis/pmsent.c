@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define RES_NS 1e3 /* of stamps */
+#define AROUND 1.3
 
 static int by_time(const void *a, const void *b)
 {
@@ -139,7 +140,7 @@ static void judge(struct ww_pm_sent_lines *l)
 		    (p->own_ns > 0 && ww_pm_sent_bound((double)p->own_ns, p->wire_ns)))
 			p->state = WW_PM_SENT_BOUND;
 		/* Another task may print while this one waits for the port. */
-		else if (least >= 0 && (double)least < .99 * p->wire_ns - 2e3 &&
+		else if (least >= 0 && (double)least < WW_PM_TOO_FAST * p->wire_ns - RES_NS &&
 			 (p->pid >= 0 || p->next_free))
 			p->state = WW_PM_SENT_FAST;
 		l->bound += p->state == WW_PM_SENT_BOUND;
@@ -260,12 +261,18 @@ static bool who_else(const struct ww_pm_work *w, struct ww_pm_sent_lines *l)
 	return true;
 }
 
+/* The writer's own work around its line, as far as it can be that. */
+static double until_next(const struct ww_pm_sent *p)
+{
+	return p->hi_ns > 0 && (double)p->any_ns <= AROUND * p->wire_ns ? (double)p->any_ns : 0;
+}
+
 static bool add_up(struct ww_pm_sent_lines *l)
 {
 	struct ww_pm_sum *s = &l->sum;
 	size_t m = l->n + 1;
 
-	l->block = calloc(6 * m, sizeof(double));
+	l->block = calloc(7 * m, sizeof(double));
 	if (!l->block)
 		return false;
 	s->all_hi = l->block;
@@ -274,11 +281,13 @@ static bool add_up(struct ww_pm_sent_lines *l)
 	s->free_lo = l->block + 3 * m;
 	s->pid_lo = l->block + 4 * m;
 	s->pid_hi = l->block + 5 * m;
+	s->kept = l->block + 6 * m;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct ww_pm_sent *p = &l->line[i], *q = &l->line[l->by_pid[i]];
 		bool none = p->pid < 0;
 
 		s->all_hi[i + 1] = s->all_hi[i] + p->hi_ns;
+		s->kept[i + 1] = s->kept[i] + fmax(p->hi_ns, until_next(p));
 		s->alone[i + 1] = s->alone[i] + (p->alone ? p->lo_ns : 0);
 		s->free_hi[i + 1] = s->free_hi[i] + (none ? p->hi_ns : 0);
 		s->free_lo[i + 1] = s->free_lo[i] + (none && p->alone ? p->lo_ns : 0);
