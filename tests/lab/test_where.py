@@ -201,8 +201,13 @@ class Where(unittest.TestCase):
                 self.assertEqual((worst["name"], worst["phase"]), ("latethaw", "resume"))
                 self.assertTrue(worst["critical"])
         text = run("report", self.traces["loud"], "--ftrace", self.ftrace["loud"])
-        first = text.split("callbacks that took most time over all cycles")[1].splitlines()[2]
-        self.assertIn("latethaw", first)
+        tables = text.split("  slowest of ")[1:]
+        self.assertEqual(len(tables), LOUD)
+        for t in tables:
+            self.assertIn("latethaw", t.splitlines()[2])
+        text = run("report", self.traces["slow"], "--ftrace", self.ftrace["slow"])
+        table = text.split("callbacks that took most time over all cycles")[1]
+        self.assertIn("latethaw", table.splitlines()[2])
         rows = run("kernlog", "--csv", self.ftrace["slow"]).splitlines()
         self.assertIn("latethaw", rows[0] + "".join(r for r in rows if "latethaw" in r))
 
