@@ -40,7 +40,7 @@ void ww_kernel_place(const struct ww_kernel *k, struct ww_kernel_cycle *kc);
 struct ww_pm_work *ww_pm_work_of(const struct ww_pm_cycle *c);
 /* Results and reasons of r's cycles by the kernel's words; their events. */
 int ww_kernel_apply(struct ww_resume *r, struct ww_error *err);
-int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *notes, struct ww_error *err);
+int ww_kernel_notes(const struct ww_resume *r, struct ww_notes *v, struct ww_error *err);
 /* A stamp of kernel cycle k on the bench's axis. */
 bool ww_kernel_at(const struct ww_kernel *kernel, const struct ww_kernel_cycle *k,
 		  int64_t kernel_ns, struct ww_interval *out);
