@@ -241,7 +241,12 @@ bool ww_kclock_at(const struct ww_kclock *k, size_t stretch, int64_t stamp_ns,
 	else if (floor_ns != WW_TIME_MIN)
 		/* Its first stamp came after the last byte before it. */
 		lo = floor_ns + stamp_ns - k->all.stretch[stretch].s0_us * 1000;
-	out->lo_ns = lo < out->hi_ns ? lo : out->hi_ns;
+	out->lo_ns = lo;
+	/* Both cannot be right: it is somewhere between them. */
+	if (lo > out->hi_ns) {
+		out->lo_ns = out->hi_ns;
+		out->hi_ns = lo;
+	}
 	return true;
 }
 

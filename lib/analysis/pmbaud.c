@@ -64,11 +64,12 @@ uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n)
 	uint32_t rate = 0;
 
 	for (size_t i = 0; i < WW_COUNTOF(rates); i++) {
-		size_t got = hits(line, n, rates[i], 0);
-		size_t chance = hits(line, n, rates[i], .1) + hits(line, n, rates[i], -.1);
-		size_t fast = too_fast(line, n, rates[i]);
+		size_t got = hits(line, n, rates[i], 0), chance;
 
-		if (got >= LEAST && got > 2 * fast && 2 * got > 3 * chance + 2 && got > best) {
+		if (got < LEAST || got <= best)
+			continue;
+		chance = hits(line, n, rates[i], .1) + hits(line, n, rates[i], -.1);
+		if (2 * got > 3 * chance + 2 && got > 2 * too_fast(line, n, rates[i])) {
 			best = got;
 			rate = rates[i];
 		}

@@ -178,8 +178,9 @@ bool ww_kernel_at_side(const struct ww_kernel *kernel, const struct ww_kernel_cy
 		t.hi_ns = ww_add_sat(kernel_ns, tie.hi_ns);
 	if (t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX)
 		return false;
-	t.lo_ns = t.lo_ns < t.hi_ns ? t.lo_ns : t.hi_ns;
 	*out = t;
+	if (t.lo_ns > t.hi_ns)
+		*out = (struct ww_interval){t.hi_ns, t.lo_ns};
 	return true;
 }
 
