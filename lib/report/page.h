@@ -43,7 +43,8 @@ struct ww_page_axis {
 	int64_t lo, hi;
 	int64_t f0, f1;
 	bool folded;
-	int64_t zero; /* the time from which others are told */
+	int64_t zero;	/* the time from which others are told */
+	int64_t asleep; /* the same for what lies before a folded sleep */
 	const char *zero_is;
 };
 #define WW_PAGE_FOLD 0.04

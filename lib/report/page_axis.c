@@ -117,6 +117,7 @@ static void fold(const struct ww_page *p, struct ww_page_axis *a)
 		return;
 	rest = rest_of(a);
 	asleep = (double)(a->f1 - a->f0);
+	a->asleep = a->f0;
 	if (p->r) {
 		a->folded = asleep > LONG * rest;
 		a->f0 += llround(fmin(EDGE * rest, asleep / 4));
@@ -161,6 +162,9 @@ void ww_page_axis_make(const struct ww_page *p, size_t i, struct ww_page_cycle *
 	}
 	a->hi += a->hi == a->lo;
 	fold(p, a);
+	/* Room for the silence of one that never came back. */
+	if (c->out && c->out->c.result == WW_RES_HUNG)
+		a->hi += llround(fmax(rest_of(a), (double)WW_NS_PER_S) / 2);
 	room = llround(rest_of(a) * ROOM) + 1;
 	a->lo -= room;
 	a->hi += room;

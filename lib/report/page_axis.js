@@ -59,10 +59,15 @@ class Axis {
 		[this.lo, this.hi] = c.ax;
 		this.folds = c.ax.length > 2;
 		this.folded = this.folds && folded;
-		if (this.folds) [this.f0, this.f1] = c.ax.slice(2);
+		if (this.folds) [this.f0, this.f1, this.asleep] = c.ax.slice(2);
 		this.rest = Math.max(1, this.hi - this.lo - (this.folded ? this.f1 - this.f0 : 0));
 		this.live = this.folded ? 1 - FOLD : 1;
 		this.before = this.folded ? (this.f0 - this.lo) / this.rest * this.live : 1;
+	}
+	// A moment in words: before a folded sleep from when it began.
+	when(t) {
+		if (this.folded && t <= this.f0 && this.asleep) return momentText(t - this.asleep) + ' from falling asleep';
+		return momentText(t);
 	}
 	u(t) {
 		if (!this.folded || t <= this.f0) return (t - this.lo) / this.rest * this.live;

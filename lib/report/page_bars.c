@@ -127,11 +127,10 @@ static void tick_text(struct ww_str *s, double t, double step)
 	ww_str_add(s, ms ? " ms" : " s");
 }
 
-/* Ticks of a stretch without a fold; `last`: place of the label before. */
-static void ticks_of(struct canvas *k, int64_t lo, int64_t hi, double step, int bottom,
-		     double *last)
+/* Ticks of a stretch without a fold, from a zero; `last`: place of the label before. */
+static void ticks_of(struct canvas *k, int64_t lo, int64_t hi, int64_t zero, double step,
+		     int bottom, double *last)
 {
-	int64_t zero = k->c->axis.zero;
 	int64_t from = (int64_t)ceil((double)(lo - zero) / step);
 	int64_t to = (int64_t)floor((double)(hi - zero) / step);
 
@@ -156,11 +155,11 @@ static void ticks(struct canvas *k, int bottom)
 	double step = step_for(a, 8), last = -1;
 
 	if (!a->folded) {
-		ticks_of(k, a->lo, a->hi, step, bottom, &last);
+		ticks_of(k, a->lo, a->hi, a->zero, step, bottom, &last);
 		return;
 	}
-	ticks_of(k, a->lo, a->f0, step, bottom, &last);
-	ticks_of(k, a->f1, a->hi, step, bottom, &last);
+	ticks_of(k, a->lo, a->f0, a->asleep, step, bottom, &last);
+	ticks_of(k, a->f1, a->hi, a->zero, step, bottom, &last);
 	ww_str_add(k->s, "<g class=\"fold\"><title>asleep: folded</title><rect");
 	num(k->s, "x", 100 * at(k, a->f0), "%");
 	num(k->s, "width", 100 * WW_PAGE_FOLD, "%");

@@ -253,6 +253,7 @@ static void cycle(struct ww_json *j, struct ww_page *p, size_t i)
 	if (c->axis.folded) {
 		moment(j, &c->axis, c->axis.f0);
 		moment(j, &c->axis, c->axis.f1);
+		moment(j, &c->axis, c->axis.asleep);
 	}
 	ww_json_close(j, ']');
 	ww_json_text(j, "z", c->axis.zero_is);

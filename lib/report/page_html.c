@@ -272,7 +272,8 @@ static void static_lines(struct ww_str *s, const struct ww_page *p)
 		ww_str_free(&value);
 		ww_str_add(s, "</figcaption>\n");
 		ww_page_bars(s, p, p->chosen[k]);
-		ww_str_addf(s, "<p class=\"quiet\">0 is %s</p></figure>\n", c->axis.zero_is);
+		ww_str_addf(s, "<p class=\"quiet\">0 is %s%s</p></figure>\n", c->axis.zero_is,
+			    c->axis.folded ? " (left of the fold: falling asleep)" : "");
 	}
 	ww_str_add(s, "</div>\n");
 }

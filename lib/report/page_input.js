@@ -119,6 +119,7 @@ Object.assign(TimeLine.prototype, {
 
 	deviceRow(d) {
 		const [n, driver, phase, , t0, t1, lo, hi, clo, chi, error, flags, own] = d;
+		const ax = this.c.ax, zero = ax.length > 4 && t0 <= ax[2] ? ax[4] : 0; // as on the axis
 		const to = () => {
 			if (t0 !== null) this.fill(t0, t1);
 		};
@@ -128,7 +129,7 @@ Object.assign(TimeLine.prototype, {
 			this.cell(this.name(driver), null, 'l name'), this.cell(this.data.phases[phase], null, 'l'),
 			this.msCell(lo, hi));
 		if (this.fixes) row.append(this.msCell(clo === null ? lo : clo, chi === null ? hi : chi));
-		row.append(t0 === null ? this.cell('–') : this.cell(minus((t0 / 1000).toFixed(1)), t0),
+		row.append(t0 === null ? this.cell('–') : this.cell(minus(((t0 - zero) / 1000).toFixed(1)), t0),
 			flags & 2 ? this.cell((own / 1e6).toFixed(2), own / 1e6) : this.cell('–'),
 			this.cell(flags & 1 ? 'async' : '', null, 'l'), error ? this.cell(minus(String(error)), error, 'badtext')
 				: this.cell('–'));

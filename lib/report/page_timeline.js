@@ -93,7 +93,7 @@ class TimeLine {
 		this.said.replaceChildren(el('b', {}, 'Cycle ' + c.n), ': ', el('span', {class: 'res ' +
 			(c.g > 0 ? 'good' : c.g < 0 ? 'bad' : 'none')}, c.r), c.mode ? ' (' + c.mode + ')' : '',
 			f && v ? ', ' + f.words + ' ' + lengthText(v[1], v[2]) : '', c.why ? '. ' + c.why : '',
-			'. 0 is ' + c.z + '.');
+			'. 0 is ' + c.z + (this.axis.folded && this.axis.asleep ? ' (left of the fold: falling asleep)' : '') + '.');
 	}
 
 	reset() {
@@ -174,7 +174,7 @@ class TimeLine {
 		this.svg.replaceChildren(this.body, over);
 		this.svg.setAttribute('height', this.y);
 		this.svg.setAttribute('aria-label', 'time line of cycle ' + c.n + ', ' +
-			momentText(Math.round(this.axis.t(this.v[0]))) + ' to ' + momentText(Math.round(this.axis.t(this.v[1]))));
+			this.axis.when(Math.round(this.axis.t(this.v[0]))) + ' to ' + this.axis.when(Math.round(this.axis.t(this.v[1]))));
 		this.chart.dataset.cycle = c.n;
 		this.chart.dataset.view = this.v.join(' ');
 	}
@@ -186,9 +186,9 @@ class TimeLine {
 		let step = 1;
 		for (let k = 0; live / step > most; k++) step *= k % 3 === 1 ? 2.5 : 2;
 		let last = -99;
-		const put = (lo, hi) => {
-			for (let n = Math.ceil(lo / step); n * step <= hi; n++) {
-				const x = this.x(n * step);
+		const put = (lo, hi, zero) => {
+			for (let n = Math.ceil((lo - zero) / step); n * step + zero <= hi; n++) {
+				const x = this.x(n * step + zero);
 				this.body.append(svg('line', {class: n ? 'grid' : 'axis0', x1: x, x2: x, y1: ROW.tick, y2: this.y}));
 				if (x - last < 60 || x < 18 || x > this.w - 18) continue;
 				this.body.append(svg('text', {class: 'tick', x, y: 12, 'text-anchor': 'middle'},
@@ -196,9 +196,9 @@ class TimeLine {
 				last = x;
 			}
 		};
-		if (!a.folded) return put(from, to);
-		put(from, Math.min(to, a.f0));
-		put(Math.max(from, a.f1), to);
+		if (!a.folded) return put(from, to, 0);
+		put(from, Math.min(to, a.f0), a.asleep);
+		put(Math.max(from, a.f1), to, 0);
 		const x0 = this.x(a.f0), x1 = this.axis.folded ? (a.before + FOLD - this.v[0]) /
 			(this.v[1] - this.v[0]) * this.w : x0;
 		if (!this.seen(x0, x1)) return undefined;
@@ -231,9 +231,9 @@ class TimeLine {
 			const wide = 6.4 * name.length + 8, left = a + wide > this.w ? a - wide : a;
 			while (row < 3 && left < taken[row]) row++;
 			const y = ROW.tick + Math.min(row, 2) * ROW.event;
-			const lines = [lo !== null && hi !== null ? momentText((lo + hi) / 2) + ' ± ' +
-				exact((hi - lo) * 500) + ' ms' : (lo === null ? 'before ' : 'after ') + momentText(t)];
-			if (lo !== null && hi !== null) lines.push('surely between ' + momentText(lo) + ' and ' + momentText(hi));
+			const lines = [lo !== null && hi !== null ? this.axis.when((lo + hi) / 2) + ' ± ' +
+				exact((hi - lo) * 500) + ' ms' : (lo === null ? 'before ' : 'after ') + this.axis.when(t)];
+			if (lo !== null && hi !== null) lines.push('surely between ' + this.axis.when(lo) + ' and ' + this.axis.when(hi));
 			const g = svg('g', {'data-k': this.items.push({head: name, lines}) - 1});
 			g.append(svg('rect', {x: a - 2, y: y + 3, width: Math.max(4, b - a), height: this.y - y - 3,
 				fill: 'transparent'}), svg('line', {class: 'event', x1: a, x2: a, y1: y + 3, y2: this.y}));
@@ -278,8 +278,13 @@ class TimeLine {
 			for (const [lo, hi, l0, l1] of this.c.st || []) {
 				const t = (lo + hi) / 2;
 				this.bar('stall', t, t + (l0 + l1) / 2e3, this.y, ROW.serial, '', {head: 'starvation',
-					lines: [lengthText(l0, l1), 'from ' + momentText(t)]});
+					lines: [lengthText(l0, l1), 'from ' + this.axis.when(t)]});
 			}
+		if (this.c.r === 'hung' && s === this.c.se.find((x) => !x.unit)) {
+			const from = Math.max(...this.c.ev.map((e) => e[2] === null ? e[1] : e[2]));
+			this.bar('stall', from, this.axis.hi, this.y, ROW.serial, 'no sign of life', {head: 'no sign of life',
+				lines: [this.c.why]});
+		}
 		this.y += ROW.serial + ROW.gap;
 	}
 
@@ -291,7 +296,7 @@ class TimeLine {
 			const name = this.data.phases[phase], down = phase <= 12;
 			const lines = [lengthText(lo, hi)];
 			if (clo !== null && (clo !== lo || chi !== hi)) lines.push('without the console ' + lengthText(clo, chi));
-			lines.push('from ' + momentText(t0));
+			lines.push('from ' + this.axis.when(t0));
 			if (flags & 1) lines.push('ended in a failure');
 			if (joules !== undefined) lines.push(energyText(joules, u, (t1 - t0) / 1e6));
 			nested = Math.max(nested, flags & 2 ? 1 : 0);
@@ -306,7 +311,7 @@ class TimeLine {
 		const [n, driver, phase, , t0, t1, lo, hi, clo, chi, error, flags, own, func, parent] = d;
 		const lines = [this.data.phases[phase] + ': ' + (flags & 4 ? 'no return was seen' : lengthText(lo, hi))];
 		if (clo !== null && (clo !== lo || chi !== hi)) lines.push('without the console ' + lengthText(clo, chi));
-		if (t0 !== null) lines.push('from ' + momentText(t0));
+		if (t0 !== null) lines.push('from ' + this.axis.when(t0));
 		if (flags & 2) lines.push('on the critical path: ' + exact(own) + ' ms of it its own');
 		if (flags & 1) lines.push('asynchronous');
 		if (error) lines.push('returned ' + minus(String(error)));
@@ -354,7 +359,7 @@ class TimeLine {
 	}
 	otherItem([what, t, lo, hi, before, after]) {
 		const lines = [lengthText(lo, hi)];
-		if (t !== null) lines.push('from ' + momentText(t));
+		if (t !== null) lines.push('from ' + this.axis.when(t));
 		if (this.name(before)) lines.push('after: ' + this.name(before));
 		if (this.name(after)) lines.push('before: ' + this.name(after));
 		return {head: this.name(what), lines};
@@ -378,6 +383,10 @@ class TimeLine {
 			d += (d ? 'L' : 'M') + x + ' ' + y(q[2]) + (q[2] < q[3] ? 'L' + x + ' ' + y(q[3]) : '');
 		}
 		this.body.append(svg('path', {class: 'watt', d}));
+		const near = p.filter((q) => this.seen(this.x(q[1]), this.x(q[0])));
+		if (near.length < 80) // few readings: where they are
+			for (const q of near) this.body.append(svg('circle', {class: 'reading', r: 2.2,
+				cx: this.x((q[0] + q[1]) / 2), cy: y(q[3])}));
 		const label = (v, dy) => this.body.append(svg('text', {class: 'tick', x: 2, y: Number(y(v)) + dy,
 			'paint-order': 'stroke'}, Number(v.toPrecision(3)) + ' ' + s.unit));
 		label(most, 10);
@@ -391,17 +400,17 @@ class TimeLine {
 		const t = this.axis.t(this.v[0] + x / this.w * (this.v[1] - this.v[0]));
 		const strip = this.strips.find((s) => y >= s.y0 && y <= s.y1);
 		if (strip && !(g && g.classList.contains('stall'))) return this.reading(strip.s, t);
-		return g ? this.items[Number(g.getAttribute('data-k'))] : {head: '', lines: [momentText(Math.round(t))]};
+		return g ? this.items[Number(g.getAttribute('data-k'))] : {head: '', lines: [this.axis.when(Math.round(t))]};
 	}
 	reading(s, t) {
-		const lines = [momentText(Math.round(t))];
+		const lines = [this.axis.when(Math.round(t))];
 		let best = null;
 		for (const q of this.points(s)) {
 			const d = t < q[0] ? q[0] - t : t > q[1] ? t - q[1] : 0;
 			if (!best || d < best.d) best = {d, q};
 		}
 		if (!best) return {head: s.name, lines};
-		const [a, b, lo, hi] = best.q, when = ' from ' + momentText(a) + ' to ' + momentText(b);
+		const [a, b, lo, hi] = best.q, when = ' from ' + this.axis.when(a) + ' to ' + this.axis.when(b);
 		if (s.unit) lines.push((lo === hi ? lo : lo + '–' + hi) + ' ' + s.unit + when);
 		else lines.push(best.d === 0 ? lo + ' bytes' + when : 'no byte');
 		return {head: s.name, lines};
