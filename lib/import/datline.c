@@ -319,7 +319,7 @@ static void fields(const struct rec *r)
 		ww_str_add(r->s, ")");
 		space = " ";
 	}
-	for (size_t i = 0; i < r->e->fields; i++) {
+	for (size_t i = 0; r->e->field && i < r->e->fields; i++) {
 		const struct ww_dat_field *f = &r->e->field[i];
 
 		if (f->name_n > 7 &&

@@ -79,7 +79,7 @@ static int read_fields(struct ww_dat_event *e, const char *p, struct ww_error *e
 {
 	struct ww_dat_field f[WW_DAT_FIELDS];
 
-	while (p && e->fields < WW_DAT_FIELDS) {
+	while (e->fields < WW_DAT_FIELDS) {
 		const char *line = strstr(p, "field:"), *end;
 
 		if (!line)

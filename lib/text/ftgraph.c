@@ -17,7 +17,7 @@ static bool read_duration(const char *p, const char *end, struct ww_ftline *out)
 		end--;
 	if (p == end)
 		return true;
-	if (memchr("+!#*@$", *p, 6))
+	if (*p && strchr("+!#*@$", *p))
 		p = ww_skip_spaces(p + 1, end);
 	if (end - p < 4 || memcmp(end - 2, "us", 2) != 0)
 		return false;
@@ -68,7 +68,7 @@ static bool read_column(const char *p, const char *end, struct ww_ftline *out, b
 	if (end - p > 8)
 		return false;
 	for (q = p; q < end; q++)
-		if (!memchr(".dDNBbXpPlLhHsSzZn0123456789#-", *q, 29))
+		if (!*q || !strchr(".dDNBbXpPlLhHsSzZn0123456789#-", *q))
 			return false;
 	return true;
 }
