@@ -56,7 +56,8 @@ void ww_pm_order_spans(struct ww_pm_work *w)
 	/* A hibernation may have two clocks in it: as it came is right. */
 	if (w->c.mode == WW_PM_MODE_DISK && !w->ftrace)
 		return;
-	for (i = 0; i < w->spans; i++) {
+	/* Coarse stamps tell less of the order than the lines do. */
+	for (i = 0; i < w->spans && w->c.stamp_res_ns <= 1e6; i++) {
 		if (w->span[i].start_ns == WW_TIME_MIN)
 			break;
 	}
