@@ -290,7 +290,6 @@ class Info(unittest.TestCase):
             os.kill(line.p.pid, signal.SIGCONT)
             stopped = len(line.data)
             line.read(lambda d: b"#suspend_stats" in d[stopped:] and d.endswith(b"\n"))
-            # The group is over when no line came in ever so many beats.
             line.read(lambda d: d.endswith(b"\n") and b"#" not in b"".join(
                 d.splitlines(True)[-60:]))
             line.p.terminate()
