@@ -41,6 +41,7 @@ struct ww_kl_input {
 	int64_t host_res_ns;
 	char kind[WW_KL_NAME];
 	bool told_none, told_coarse;
+	struct ww_error cut; /* why it ended before its end; code 0: it did not */
 };
 
 struct ww_kernlog {
@@ -67,8 +68,8 @@ const char *ww_kl_input_kind(struct ww_kl_input *in);
 int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t *lo,
 	       int64_t end_lo, int64_t end_hi, struct ww_error *err);
 int ww_kl_flush(struct ww_kl_input *in, struct ww_error *err);
-/* @return 1 it does, 0 not */
-int ww_kl_looks_like_ftrace(const char *text, size_t n, struct ww_error *err);
+/* tell: so many lines say what it is. @return 1 it does, 0 not */
+int ww_kl_looks_like_ftrace(const char *text, size_t n, size_t *tell, struct ww_error *err);
 
 /* --- kernlog_reverse.c */
 bool ww_kl_runs_backwards(const char *text, size_t n, struct ww_kline_state *s);

@@ -251,7 +251,7 @@ int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t
 }
 
 /* Of most of its lines. A line that has the kernel's stamp is the kernel's. */
-int ww_kl_looks_like_ftrace(const char *text, size_t n, struct ww_error *err)
+int ww_kl_looks_like_ftrace(const char *text, size_t n, size_t *tell, struct ww_error *err)
 {
 	struct ww_kline_state *s = malloc(sizeof(*s));
 	const char *p = text, *end = text + n, *nl;
@@ -280,5 +280,6 @@ int ww_kl_looks_like_ftrace(const char *text, size_t n, struct ww_error *err)
 			ft++;
 	}
 	free(s);
+	*tell = ft > kernel ? ft : kernel;
 	return ft > kernel;
 }

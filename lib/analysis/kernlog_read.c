@@ -5,6 +5,11 @@
 
 #include <stdio.h>
 
+/* A shorter read is of a writer that sends lines as they come. */
+#define LIVE 4096
+/* So many lines say surely what a text is. */
+#define TELLING 8
+
 int ww_kl_input_open(struct ww_kl_input *in, struct ww_text *text,
 		     const struct ww_kernlog_options *opt, struct ww_error *err)
 {
@@ -109,12 +114,14 @@ static int rest(struct ww_kl_input *in, const char *p, size_t n, const int64_t *
 	return in->reverse ? ww_kl_reverse_keep(in, p, n, err) : piece(in, p, n, lo, hi, err);
 }
 
-static int decide(struct ww_kl_input *in, struct ww_error *err)
+/* least: decide only if so many lines say what it is. */
+static int decide(struct ww_kl_input *in, size_t least, struct ww_error *err)
 {
-	int rc = ww_kl_looks_like_ftrace(in->head, in->head_n, err);
+	size_t tell;
+	int rc = ww_kl_looks_like_ftrace(in->head, in->head_n, &tell, err);
 
-	if (rc < 0)
-		return rc;
+	if (rc < 0 || tell < least)
+		return rc < 0 ? rc : 0;
 	in->decided = true;
 	in->ftrace = rc > 0;
 	ww_pmbuild_of_ftrace(in->build, in->ftrace);
@@ -132,9 +139,12 @@ static int head(struct ww_kl_input *in, const uint8_t *data, size_t n, struct ww
 
 	memcpy(in->head + in->head_n, data, some);
 	in->head_n += some;
-	if (in->head_n < WW_KL_HEAD)
-		return 1;
-	rc = decide(in, err);
+	if (in->head_n < WW_KL_HEAD) {
+		/* A pipe that has no more for now: what comes live is told as it comes. */
+		rc = n < LIVE && data[n - 1] == '\n' ? decide(in, TELLING, err) : 0;
+		return rc < 0 ? rc : 1;
+	}
+	rc = decide(in, 0, err);
 	if (rc == 0)
 		rc = rest(in, (const char *)data + some, n - some, NULL, NULL, err);
 	return rc < 0 ? rc : 1;
@@ -146,7 +156,7 @@ static int ending(struct ww_kl_input *in, struct ww_error *err)
 
 	in->ended = true;
 	if (!in->decided)
-		rc = decide(in, err);
+		rc = decide(in, 0, err);
 	if (rc == 0 && in->reverse)
 		rc = ww_kl_reverse_feed(in, err);
 	if (rc == 0 && in->carry_n > 0)
@@ -165,10 +175,16 @@ static int more(struct ww_kl_input *in, struct ww_error *err)
 	const int64_t *lo = NULL, *hi = NULL;
 	const uint8_t *data = NULL;
 	size_t n = 0;
-	int rc = in->text->next(in->text, &data, &n, &lo, &hi, err);
+	struct ww_error why = {0};
+	int rc = in->text->next(in->text, &data, &n, &lo, &hi, &why);
 
+	/* Cut off or broken: what came before is told, and that it is not all. */
+	if (rc == -EBADMSG && in->lines + in->head_n > 0) {
+		in->cut = why;
+		rc = 0;
+	}
 	if (rc < 0)
-		return rc;
+		return ww_fail(err, rc, "%s", why.text);
 	if (rc == 0)
 		return ending(in, err);
 	if (!in->decided && lo != NULL)

@@ -259,10 +259,10 @@ class Kernlog(Case):
 
             for i in range(2):
                 for line in lines(OK)[1:]:
-                    p.stdin.write((later(line, 10 * i) + "\n").encode())
+                    p.stdin.write((later(line, 30 * i) + "\n").encode())
                     p.stdin.flush()
-                # What comes next on such a console says that the cycle is over.
-                p.stdin.write(b"[%12.6f] systemd[1]: woke\n" % (64 + 10 * i))
+                # Ten seconds later nothing more of it is to come: network, disks.
+                p.stdin.write(b"[%12.6f] systemd[1]: woke\n" % (75 + 30 * i))
                 p.stdin.flush()
                 wait_for(lambda n=i + 1: b"cycle %d: mem, ok" % n in more(), 10)
             p.stdin.close()
