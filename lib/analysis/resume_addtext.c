@@ -164,9 +164,14 @@ static int merge(struct ww_kernel_cycle *kc, const struct ww_pm_cycle *c, struct
 	/* The console's stamps are those that the bench knows. */
 	if (rc >= 0) {
 		b->ftrace = true;
+		ww_kernel_give_lines(kc, a);
 		rc = ww_pm_merge(a, b, err);
 	}
 	if (rc >= 0) {
+		/* In their order, and of the lengths as they are now. */
+		ww_pm_order_spans(a);
+		if (a->lines && a->c.baud)
+			ww_pm_console(a, a->c.baud, false);
 		ww_pm_critical(a);
 		ww_pm_disagree(a);
 		rc = ww_pm_close(a, err);
@@ -201,7 +206,8 @@ static int attach(struct ww_resume *r, size_t i, struct ww_pm_cycle **c, struct 
 				       .after = SIZE_MAX,
 				       .tie = {{WW_TIME_MIN, WW_TIME_MAX},
 					       {WW_TIME_MIN, WW_TIME_MAX}},
-				       .mine = true};
+				       .mine = true,
+				       .console_off_ns = WW_NO_TIME};
 	*c = NULL;
 	k->of[i] = (uint32_t)k->n;
 	ww_kernel_tie(r, i, kc);

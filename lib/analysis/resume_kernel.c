@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The console of a recording: its kernel's cycles, on the bench's axis, joined to the beats'. */
 #include "analysis/resume_kernel.h"
+#include "analysis/kernlog.h"
 #include "analysis/pmconsole.h"
 #include "analysis/pmtrace.h"
 
@@ -43,6 +44,7 @@ static int add(struct ww_kernel *k, const struct ww_pm_cycle *c, struct ww_kerne
 		.tie = {OPEN, OPEN},
 		.begin = c->bench_begin,
 		.end = c->bench_end,
+		.console_off_ns = WW_NO_TIME,
 	};
 	if (!k->cycle[k->n].c)
 		return ww_fail_nomem(err);
@@ -95,6 +97,8 @@ static int read_cycles(struct ww_kernel *k, struct ww_kernlog *log, struct ww_er
 	while ((rc = ww_kernlog_next(log, &c, err)) > 0) {
 		rc = add(k, c, &kc, err);
 		if (rc >= 0)
+			rc = ww_kernel_keep_lines(k, kc, log->lent, err);
+		if (rc >= 0)
 			rc = place(k, kc, err);
 		if (rc < 0)
 			return rc;
@@ -131,8 +135,10 @@ static int read_once(struct ww_trace *t, const struct ww_source_info *console, i
 
 static void empty(struct ww_kernel *k)
 {
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n; i++) {
 		ww_pm_cycle_free(k->cycle[i].c);
+		free(k->cycle[i].line);
+	}
 	free(k->cycle);
 	free(k->of);
 	if (k->have_clock)

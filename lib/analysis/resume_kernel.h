@@ -9,9 +9,19 @@
 
 #define WW_KERNEL_DEVICES 200 /* of each cycle, kept */
 
+/* A line of a console, as its cost needs it. */
+struct ww_kernel_line {
+	int64_t t_ns;
+	uint32_t bytes;
+	int32_t pid;
+};
+
 struct ww_kernel_cycle {
 	struct ww_pm_cycle *c; /* a copy */
-	size_t before, after;  /* stretches of the clock; SIZE_MAX none */
+	struct ww_kernel_line *line;
+	size_t lines;
+	int64_t console_off_ns;
+	size_t before, after; /* stretches of the clock; SIZE_MAX none */
 	/* What beats and requests say of the offset, to sleep and back; each end may be open. */
 	struct ww_interval tie[2];
 	struct ww_interval begin, end; /* bench; lo > hi unknown */
@@ -26,12 +36,17 @@ struct ww_kernel {
 	size_t n, cap;
 	uint32_t *of; /* of each cycle of beats: index + 1, 0 none */
 	struct ww_pm_console_sum sum;
+	size_t lines;	    /* of all cycles, kept */
 	uint64_t overruled; /* cycles that were ok after all */
 };
 
 /* Reads the console port, if there is one, and joins its cycles to those of r. */
 int ww_kernel_read(struct ww_trace *t, struct ww_resume *r, const struct ww_resume_input *in,
 		   struct ww_error *err);
+/* Lines of the console for one more look at their cost: kept, and given back. */
+int ww_kernel_keep_lines(struct ww_kernel *k, struct ww_kernel_cycle *kc,
+			 const struct ww_pm_work *w, struct ww_error *err);
+void ww_kernel_give_lines(const struct ww_kernel_cycle *kc, struct ww_pm_work *w);
 /* r->kernel, also where there is no console. */
 int ww_kernel_ready(struct ww_resume *r, struct ww_error *err);
 /* Its begin and end on the bench's axis. */

@@ -224,6 +224,21 @@ static void text_afterwards(void **state)
 	done(&f);
 }
 
+/* The console's cost is out of it, before the two become one and after. */
+static void slow_one(const struct ww_pm_cycle *c)
+{
+	for (size_t i = 0; i < c->devices; i++) {
+		const struct ww_pm_device *d = &c->device[i];
+
+		if (strcmp(d->name, "lamp.1") != 0 || d->phase < WW_PM_MACHINE)
+			continue;
+		assert_true(d->length.lo_ns > 66 * MS);
+		holds("corrected", d->corrected, 60 * MS, 200000);
+		return;
+	}
+	fail_msg("no resume of lamp.1");
+}
+
 /* The console and dmesg of it tell the same: joined, not doubled, nothing contradicts. */
 static void console_and_text(void **state)
 {
@@ -243,11 +258,13 @@ static void console_and_text(void **state)
 	ksim_open(&k, &tr, 1, 1);
 	f = analyse(&tr, NULL);
 	assert_int_equal(ww_resume_count(f.r), 2);
+	slow_one(ww_resume_kernel(f.r, 0));
 	write_text(path, sizeof(path), 0, k.n);
 	add(&f, path, 2);
 	for (size_t i = 0; i < 2; i++) {
 		lines_hold(&f, i, MS);
 		assert_int_equal(ww_resume_kernel(f.r, i)->contradictions, 0);
+		slow_one(ww_resume_kernel(f.r, i));
 	}
 	done(&f);
 }
