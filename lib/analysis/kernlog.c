@@ -198,6 +198,8 @@ static int finish(struct ww_kernlog *k, struct ww_error *err)
 			ww_note(&k->notes,
 				"the trace lost %llu events: raise buffer_size_kb, or trace less",
 				(unsigned long long)k->in[i].lost);
+		if (k->in[i].cut.code < 0)
+			ww_note(&k->notes, "%s", k->in[i].cut.text);
 		if (k->in[i].bare > 0)
 			ww_note(&k->notes, "the trace's stamps have no point: taken as ns, as of "
 					   "the clocks boot and tai; of x86-tsc and counter they "
