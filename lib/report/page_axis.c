@@ -89,14 +89,14 @@ static void bench_sleep(const struct ww_cycle *c, struct ww_page_axis *a)
 		}
 }
 
-/* By the kernel's lines: later asleep than the last beat, its wake where no other is known. */
+/* By the kernel's lines: finer than a meter; its wake where no other is known. */
 static void kernel_sleep(const struct ww_page *p, size_t i, const struct ww_pm_cycle *k,
 			 struct ww_page_axis *a)
 {
 	int64_t t, at;
 
 	if (moment(k->sleep_begin, &t) && ww_page_place(p, i, t, &at) &&
-	    (a->f0 == WW_TIME_MIN || at > a->f0) && (a->f1 == WW_TIME_MAX || at <= a->f1))
+	    (a->f1 == WW_TIME_MAX || at <= a->f1))
 		a->f0 = at;
 	if (!moment(k->sleep_end, &t) || !ww_page_place(p, i, t, &at))
 		return;

@@ -213,6 +213,20 @@ static void events(struct canvas *k, int bottom)
 	}
 }
 
+/* The last that was seen of a cycle. */
+static int64_t last_event(const struct ww_page_cycle *c)
+{
+	int64_t last = c->axis.lo;
+
+	for (int e = 0; e < WW_EV_COUNT; e++) {
+		struct ww_interval t = c->out->c.event[e];
+
+		if (ww_iv_ok(t) && t.hi_ns != WW_TIME_MAX && t.hi_ns > last)
+			last = t.hi_ns;
+	}
+	return last;
+}
+
 static void serial(struct canvas *k, const struct ww_page_series *s)
 {
 	double most = 0;
@@ -239,6 +253,9 @@ static void serial(struct canvas *k, const struct ww_page_series *s)
 			bar(k, "stall", at(k, a), at(k, a + ww_iv_mid(q->length)), k->y, SERIAL, "",
 			    "starvation");
 	}
+	if (k->c->out && k->c->out->c.result == WW_RES_HUNG && strcmp(s->name, k->p->r->port) == 0)
+		bar(k, "stall", at(k, last_event(k->c)), 1, k->y, SERIAL, "no sign of life",
+		    k->c->reason);
 	k->y += SERIAL + GAP;
 }
 
