@@ -186,6 +186,32 @@ static void test_cut(void **state)
 	free(file.p);
 }
 
+/* The suspend that was stored when the file was cut off is told, and why it has no end. */
+static void test_cut_cycle(void **state)
+{
+	struct content file = unpacked("tests/data/suspend6.dat.xz");
+	const struct ww_pm_cycle *c;
+	struct ww_error err = {0};
+	struct ww_kernlog *k;
+	struct ww_text *t;
+	bool told = false;
+
+	(void)state;
+	store(file.p, 50000); /* nothing of the second CPU, and half of the first */
+	assert_int_equal(ww_text_open(path, &t, &err), 0);
+	assert_int_equal(ww_kernlog_new(&t, 1, NULL, &k, &err), 0);
+	assert_int_equal(ww_kernlog_next(k, &c, &err), 1);
+	assert_int_equal(c->result, WW_PM_TRUNCATED);
+	assert_int_equal(c->mode, WW_PM_MODE_MEM);
+	assert_int_equal(ww_kernlog_next(k, &c, &err), 0);
+	for (size_t i = 0; ww_kernlog_note(k, i); i++)
+		told |= strstr(ww_kernlog_note(k, i), "ends within a page") != NULL;
+	assert_true(told);
+	ww_kernlog_free(k);
+	ww_text_close(t);
+	free(file.p);
+}
+
 /* Each byte of the head changed: nothing worse than an error. */
 static void test_broken(void **state)
 {
@@ -228,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_version6),
 		cmocka_unit_test(test_version7),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut_cycle),
 		cmocka_unit_test(test_broken),
 	};
 
