@@ -510,7 +510,7 @@ def grep(line, first, before):
 
 
 def glued(line, first, before):
-    return ("root@bench:~# " if line.t % 5000 == 0 else "") + raw(line, first, before)
+    return ("root@bench:~# " if line.t and line.t % 5000 == 0 else "") + raw(line, first, before)
 
 
 def colour(line, first, before):

@@ -25,6 +25,16 @@ struct ww_pm_kept {
 	char text[WW_PM_KEEP];
 };
 
+enum { WW_PM_PROBES = 48 };
+
+struct ww_pm_probe {
+	char name[48];
+	size_t n;
+	int64_t from, first, total;
+	uint32_t count;
+	bool open;
+};
+
 struct ww_pm_seen {
 	uint32_t key, cycle;
 	int phase;
@@ -54,6 +64,7 @@ struct ww_pmbuild {
 		bool died;	 /* oops, watchdog */
 		bool wake_pending, some_failed, phase_failed, early;
 		bool ends_told; /* "suspend of devices complete": phases are told */
+		size_t told;	/* callbacks whose phase was told by its end */
 		bool frozen;	/* the freeze was seen to end */
 		bool capped;	/* of lines or devices */
 		int64_t machine_ns,
@@ -83,6 +94,9 @@ struct ww_pmbuild {
 		int64_t sum_ns; /* "start suspend of devices": prepare and suspend */
 		size_t wakes;
 		int64_t wake_irq[WW_PM_WAKES];
+		struct ww_pm_probe probe[WW_PM_PROBES];
+		size_t probes;
+		uint32_t probe_depth, main_open; /* of the task that suspends */
 		struct ww_pm_kept callee;
 		int32_t callee_err;
 		size_t console_at;
@@ -95,7 +109,9 @@ struct ww_pmbuild {
 	size_t chain_cap;
 
 	/* --- of the text */
-	struct ww_pm_kept before; /* the line before, for gaps */
+	struct ww_pm_kept before;	 /* the line before, for gaps */
+	struct ww_pm_kept before_kernel; /* the last one of the kernel's with a stamp */
+	size_t before_kernel_line;	 /* index + 1 in the cycle */
 	int64_t before_t, before_host, before_bench;
 	struct ww_pm_kept version;
 	/* What a file's header said of the next cycle. */
@@ -145,6 +161,19 @@ void ww_pmbuild_settle(struct ww_pmbuild *b, struct ww_pm_span *s);
 void ww_pmbuild_side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t);
 void ww_pmbuild_failed(struct ww_pmbuild *b, int phase);
 int ww_pm_phase_after(int phase);
+
+/* --- pmbuild_probe.c: functions that are probed, in the task that suspends */
+void ww_pmbuild_probe(struct ww_pmbuild *b, struct ww_slice func, bool call, int32_t pid,
+		      int64_t t);
+void ww_pmbuild_probe_device(struct ww_pmbuild *b, const struct ww_pmev *e);
+/* At the cycle's end: rows of what is no device. */
+void ww_pmbuild_probes(struct ww_pmbuild *b);
+
+/* --- pmbuild_device.c */
+/* A phase of devices is over, or failed: the callbacks since the one before were of it. */
+void ww_pmbuild_told(struct ww_pmbuild *b, int phase);
+/* Without names of functions: what is called from here on is rolled back. */
+void ww_pmbuild_back(struct ww_pmbuild *b, int failed);
 
 /* --- pmbuild_cpu.c */
 void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t);

@@ -148,6 +148,8 @@ static int phase_of(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		named = phase_of_name(e->func, &verb);
 	if (e->phase != WW_PM_NO_PHASE)
 		verb = e->verb;
+	if (named == WW_PM_NO_PHASE && at >= WW_PM_SYSCORE_RESUME && at <= WW_PM_CPU_ON)
+		return WW_PM_RESUME_NOIRQ;
 	if (named == WW_PM_NO_PHASE)
 		return at == WW_PM_NO_PHASE && b->s.console ? WW_PM_SUSPEND : at;
 	if (b->w->c.mode == WW_PM_MODE_DISK && (b->s.verb == WW_PM_V_THAW || verb == WW_PM_V_THAW))
@@ -160,6 +162,35 @@ static int phase_of(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		return named;
 	}
 	return at;
+}
+
+void ww_pmbuild_told(struct ww_pmbuild *b, int phase)
+{
+	bool devices = (phase >= WW_PM_SUSPEND && phase <= WW_PM_SUSPEND_NOIRQ) ||
+		       (phase >= WW_PM_RESUME_NOIRQ && phase <= WW_PM_RESUME);
+
+	if (!devices || b->ftrace)
+		return;
+	for (size_t i = b->s.told; i < b->w->devices; i++) {
+		struct ww_pm_device *d = &b->w->device[i];
+		struct ww_slice func = {d->func, strlen(d->func)};
+		int verb = WW_PM_NO_VERB, named = func.n ? phase_of_name(func, &verb) : 0;
+
+		if (goes_up(d->phase) == goes_up(phase) &&
+		    (named == WW_PM_NO_PHASE || is_plain(named, func)))
+			d->phase = phase;
+	}
+	b->s.told = b->w->devices;
+}
+
+void ww_pmbuild_back(struct ww_pmbuild *b, int failed)
+{
+	ww_pmbuild_told(b, failed);
+	if (b->w->generation != 'A' || b->s.side != WW_PM_DOWN)
+		return;
+	b->s.at = failed == WW_PM_SUSPEND_NOIRQ || failed > WW_PM_CPU_OFF ? WW_PM_RESUME_NOIRQ
+		  : failed == WW_PM_SUSPEND_LATE			  ? WW_PM_RESUME_EARLY
+									  : WW_PM_RESUME;
 }
 
 static struct ww_pm_device *add(struct ww_pmbuild *b, const struct ww_pm_in *in, int phase)

@@ -448,5 +448,7 @@ void ww_pmbuild_phase(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t
 		if (e->kind == WW_PMEV_END)
 			end(b, in, t, false);
 	}
+	if (e->kind != WW_PMEV_BEGIN)
+		ww_pmbuild_told(b, e->phase);
 	progress(b, e);
 }

@@ -61,6 +61,8 @@ static void device_fail(struct ww_pmbuild *b, const struct ww_pm_in *in)
 	b->s.phase_failed = true;
 	b->s.fail_phase = failing_phase(b, e);
 	b->s.devices = true;
+	if (e->phase == WW_PM_SUSPEND_NOIRQ || e->phase == WW_PM_SUSPEND_LATE)
+		ww_pmbuild_back(b, e->phase);
 }
 
 /* The innermost function is told first. */
@@ -241,6 +243,10 @@ static void firmware(struct ww_pmbuild *b, const struct ww_pm_in *in)
 static void pm_test(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 {
 	b->s.test_ns = e->dur_ns != WW_NO_TIME ? e->dur_ns : 5 * WW_NS_PER_S;
+	if (b->s.at > WW_PM_SUSPEND_NOIRQ)
+		ww_pmbuild_back(b, b->s.at);
+	else if (b->s.at >= WW_PM_SUSPEND)
+		ww_pmbuild_back(b, WW_PM_SUSPEND);
 	if (t == WW_NO_TIME)
 		return;
 	b->s.asleep_ns = t;
@@ -254,6 +260,8 @@ static void some_failed(struct ww_pmbuild *b, const struct ww_pm_in *in)
 		return;
 	}
 	b->s.some_failed = b->s.devices = true;
+	if (b->s.at >= WW_PM_PREPARE && b->s.at <= WW_PM_SUSPEND_LATE)
+		ww_pmbuild_back(b, WW_PM_SUSPEND);
 	if (in->ev->count == 1 && reason(b)->device[0] == '\0')
 		b->s.early = true;
 	if (b->s.fail_phase == 0)
