@@ -251,10 +251,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version6),
-		cmocka_unit_test(test_version7),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_cut_cycle),
+		cmocka_unit_test(test_version6), cmocka_unit_test(test_version7),
+		cmocka_unit_test(test_cut),	 cmocka_unit_test(test_cut_cycle),
 		cmocka_unit_test(test_broken),
 	};
 
