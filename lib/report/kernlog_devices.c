@@ -7,6 +7,8 @@
 #include <math.h>
 
 #define WIDTH 90
+/* By which ftrace and the log may differ on when the sleep began and ended. */
+#define SLACK_NS (5 * WW_NS_PER_MS)
 /* Less than this taken out is not worth a figure. */
 #define CORRECTED_MS   0.02
 #define CORRECTED_PART 2e-3
@@ -153,13 +155,23 @@ static void other_line(struct ww_str *s, const struct ww_pm_cycle *c, const stru
 	ww_str_free(&ms);
 }
 
+/* No line comes while it sleeps: that is told as the sleep. */
+static bool asleep(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
+{
+	return o->start_ns != WW_TIME_MIN && ww_iv_ok(c->sleep_begin) && ww_iv_ok(c->sleep_end) &&
+	       ww_iv_ok(c->slept) && strcmp(o->what, "silent gap") == 0 &&
+	       o->start_ns >= ww_add_sat(c->sleep_begin.lo_ns, -SLACK_NS) &&
+	       ww_add_sat(o->start_ns, o->length.lo_ns) <= ww_add_sat(c->sleep_end.hi_ns, SLACK_NS);
+}
+
 /* CPUs are phases already, and what nobody would miss is left to the other forms. */
 static bool worth(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
 {
 	double all = ww_pm_ms(c->suspend), ms = ww_pm_ms(o->length), resume = ww_pm_ms(c->resume);
 
 	all = (isnan(all) ? 0 : all) + (isnan(resume) ? 0 : resume);
-	return strncmp(o->what, "CPU ", 4) != 0 && (isnan(ms) || ms >= OTHER_PART * all);
+	return strncmp(o->what, "CPU ", 4) != 0 && !asleep(c, o) &&
+	       (isnan(ms) || ms >= OTHER_PART * all);
 }
 
 void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)

@@ -303,18 +303,16 @@ static void put_console(struct ww_str *s, const struct ww_pm_cycle *c)
 	part = all > 0 ? console / all : 1;
 	if (part < .05)
 		return;
-	ww_str_add(&line, "  ! the log disturbs what it measures: ");
-	ww_str_addf(&line, "%llu bytes at %u baud take ", (unsigned long long)c->console_bytes,
+	/* What helps stands in the notes. */
+	ww_str_add(&line, "  ! the log disturbs what it measures: its ");
+	ww_str_addf(&line, "%llu bytes at %u baud took ", (unsigned long long)c->console_bytes,
 		    (unsigned)c->baud);
 	ww_str_fixed(&line, console, 1);
-	ww_str_add(&line, " ms");
 	if (all > 0) {
 		ww_str_add(&line, " of ");
 		ww_str_fixed(&line, all, 1);
-		ww_str_add(&line, " ms");
 	}
-	ww_str_add(&line, ". `loglevel=4` keeps the lines off the console; dmesg has them "
-			  "afterwards");
+	ww_str_add(&line, " ms");
 	ww_str_add(s, "\n");
 	s->bad = s->bad || line.bad;
 	if (!line.bad)
