@@ -163,7 +163,8 @@ static int kernel_line(struct ww_kl_input *in, const char *line, size_t n, const
 		if (rc < 0)
 			return rc;
 	}
-	if (l.from == WW_LINE_USER || l.text.n == 0)
+	if (l.from == WW_LINE_USER || l.from == WW_LINE_XEN || l.from == WW_LINE_EC ||
+	    l.text.n == 0)
 		ww_pmev_clear(&ev);
 	else
 		parse(l.text, &ev);
@@ -173,7 +174,8 @@ static int kernel_line(struct ww_kl_input *in, const char *line, size_t n, const
 	to->ev = &ev;
 	to->message = l.text;
 	to->line.kernel = of_kernel(in, &l, &ev);
-	to->line.firmware = l.from == WW_LINE_FIRMWARE || ev.kind == WW_PMEV_FIRMWARE;
+	to->line.firmware = l.from == WW_LINE_FIRMWARE || l.from == WW_LINE_XEN ||
+			    l.from == WW_LINE_EC || ev.kind == WW_PMEV_FIRMWARE;
 	to->line.bytes = to->line.kernel && l.console_n > 0 ? (uint32_t)l.console_n + 2 : 0;
 	to->line.pid = l.caller_kind == 'T' ? l.caller : -1;
 	if (l.glued && lo != NULL && l.console_n > 0 && l.console_n < n)
@@ -194,6 +196,12 @@ static bool is_end_mark(const struct ww_ftline *l)
 	       memcmp(l->text.p, "RESUME COMPLETE", 15) == 0;
 }
 
+static void probe(struct ww_kl_input *in, const struct ww_ftline *l)
+{
+	if (l->event.n > 4 && l->func.n + 4 == l->event.n && l->opens != l->closes)
+		ww_pmbuild_probe(in->build, l->func, l->opens, l->pid, l->t_ns);
+}
+
 static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struct ww_pm_in *to,
 		       struct ww_error *err)
 {
@@ -211,6 +219,7 @@ static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struc
 		return 0;
 	case WW_FT_GRAPH:
 		in->graphs++;
+		probe(in, &l);
 		break;
 	default:
 		break;

@@ -98,6 +98,10 @@ static void add_line(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 			       spans(b->before_bench, in->line.lo_ns, b->gap_ns));
 	if (gap && last->text == NULL)
 		last->text = ww_pm_str(w, ww_pm_kept_slice(&b->before));
+	if (spans(b->before_t, t, b->gap_ns) && b->before_kernel_line > 0 &&
+	    w->line[b->before_kernel_line - 1].text == NULL)
+		w->line[b->before_kernel_line - 1].text =
+			ww_pm_str(w, ww_pm_kept_slice(&b->before_kernel));
 	l = ww_pm_add_line(w);
 	if (l == NULL)
 		return;
@@ -120,8 +124,11 @@ static void remember(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	if (in->message.n == 0 && in->ev->kind == WW_PMEV_NONE)
 		return;
 	ww_pm_keep(&b->before, in->message);
-	if (t != WW_NO_TIME)
+	if (t != WW_NO_TIME) {
 		b->before_t = t;
+		ww_pm_keep(&b->before_kernel, in->message);
+		b->before_kernel_line = b->w->lines;
+	}
 	b->before_host = in->line.host_ns;
 	b->before_bench = in->line.lo_ns;
 }
@@ -357,6 +364,8 @@ int ww_pmbuild_feed(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_e
 	t = axis(b, in);
 	if (b->ftrace && in->ev->pid >= 0 && in->ev->kind == WW_PMEV_BEGIN)
 		b->main_pid = in->ev->pid;
+	if (b->ftrace)
+		ww_pmbuild_probe_device(b, in->ev);
 	end = in->ev->kind == WW_PMEV_EXIT && !b->s.exited ? -2 : past(b, in, t);
 	if (end != -2) {
 		rc = ww_pmbuild_finish(b, end, err);

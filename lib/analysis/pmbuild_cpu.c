@@ -66,7 +66,8 @@ void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 		if (t != WW_NO_TIME)
 			s->start_ns = t;
 	}
-	b->s.at = begins ? phase : ww_pm_phase_after(phase);
+	/* No device is called while processors come on, and one alone has none to come. */
+	b->s.at = begins && off ? phase : ww_pm_phase_after(phase);
 	s = &b->w->span[b->s.open[phase] - 1];
 	if (begins) {
 		b->s.cpu_from_ns = t;

@@ -29,6 +29,7 @@ int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, s
 	b->s.thaw_end = b->s.exit = b->s.slept = WW_INTERVAL_NONE;
 	b->s.offset_before = b->s.offset_after = INT64_MAX;
 	b->before_t = b->before_host = b->before_bench = WW_NO_TIME;
+	b->before_kernel_line = 0;
 	b->main_pid = -1;
 	w->c.clock = in->line.t_ns != WW_NO_TIME ? in->clock : WW_PM_CLOCK_NONE;
 	w->c.stamp_res_ns = (double)in->res_ns;
@@ -329,6 +330,7 @@ int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 	ww_pmbuild_boot_clock(b);
 	totals(b);
 	ww_pmbuild_spans(b);
+	ww_pmbuild_probes(b);
 	attempt(b);
 	asynchrony(b);
 	mode(b);

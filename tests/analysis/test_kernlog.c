@@ -459,8 +459,15 @@ static const char FTRACE[] =
 	"  sh-12  [000] ....   500.264000: suspend_resume: acpi_suspend[3] begin\n"
 	"  sh-12  [000] ....   500.265000: suspend_resume: acpi_suspend[3] end\n"
 	"  sh-12  [000] ....   500.268000: suspend_resume: machine_suspend[3] end\n"
+	"  sh-12  [000] ....   500.268100: lost_cal: (lost+0x0/0xa0)\n"
 	"  sh-12  [000] ....   500.270000: suspend_resume: CPU_ON[1] begin\n"
 	"  sh-12  [000] ....   500.280000: suspend_resume: CPU_ON[1] end\n"
+	"  sh-12  [000] ....   500.281000: finish_cal: (finish+0x0/0xa0)\n"
+	"  sh-12  [000] ....   500.282000: within_cal: (within+0x0/0xa0)\n"
+	"  other-9  [001] ....   500.283000: beside_cal: (beside+0x0/0xa0)\n"
+	"  other-9  [001] ....   500.286000: beside_ret: (x+0x1/0x2 <- beside) arg1=0x0\n"
+	"  sh-12  [000] ....   500.288000: within_ret: (finish+0x1/0xa0 <- within) arg1=0x0\n"
+	"  sh-12  [000] ....   500.290000: finish_ret: (x+0x1/0x2 <- finish) arg1=0x0\n"
 	"  sh-12  [000] ....   500.291000: suspend_resume: dpm_resume_noirq[16] begin\n"
 	"  sh-12  [000] ....   500.300000: suspend_resume: dpm_resume_noirq[16] end\n"
 	"  sh-12  [000] ....   500.311000: suspend_resume: dpm_resume[16] begin\n"
@@ -484,6 +491,12 @@ static void test_ftrace(void **state)
 	holds(span(0, WW_PM_SUSPEND)->traced, 179500 * WW_NS_PER_US, 2 * WW_NS_PER_US);
 	holds(span(0, WW_PM_COMPLETE)->length, 9 * MS, 2 * WW_NS_PER_US);
 	holds(other(0, "CPU 1 offline")->length, 15 * MS, 2 * WW_NS_PER_US);
+	/* A function of the task that suspends, not what is within it or beside it. */
+	holds(other(0, "finish()")->length, 9 * MS, 0);
+	for (size_t i = 0; i < cycle[0]->others; i++) {
+		assert_null(strstr(cycle[0]->other[i].what, "beside"));
+		assert_null(strstr(cycle[0]->other[i].what, "within"));
+	}
 	d = device(0, "ata6", WW_PM_SUSPEND);
 	assert_string_equal(d->driver, "");
 	assert_int_equal(d->error, -5);
