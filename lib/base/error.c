@@ -160,6 +160,10 @@ const char *ww_features(void)
 	X(ww_comparison)                                                                           \
 	X(ww_shift_row)                                                                            \
 	X(ww_shift_options)                                                                        \
+	X(ww_vet_options)                                                                          \
+	X(ww_vet_row)                                                                              \
+	X(ww_bisect_options)                                                                       \
+	X(ww_bisect)                                                                               \
 	X(ww_runtime_point)                                                                        \
 	X(ww_runtime_options)                                                                      \
 	X(ww_runtime_case)                                                                         \
