@@ -178,7 +178,9 @@ static int kernel_line(struct ww_kl_input *in, const char *line, size_t n, const
 			    l.from == WW_LINE_EC || ev.kind == WW_PMEV_FIRMWARE;
 	to->line.bytes = to->line.kernel && l.console_n > 0 ? (uint32_t)l.console_n + 2 : 0;
 	to->line.pid = l.caller_kind == 'T' ? l.caller : -1;
-	if (l.glued && lo != NULL && l.console_n > 0 && l.console_n < n)
+	while (n > 0 && line[n - 1] == '\r')
+		n--;
+	if (lo != NULL && l.console_n > 0 && l.console_n < n)
 		to->line.first_lo_ns = lo[n - l.console_n];
 	stamp(in, &l, to);
 	if (ev.partial) {
