@@ -86,6 +86,15 @@ static bool lava(struct ww_kcur *c)
 	return true;
 }
 
+/* A prompt or bullet in front of each line, as documents have them. */
+static bool sign(struct ww_kcur *c)
+{
+	if (c->end - c->p < 3 || !ww_kl_blank(c->p[1]))
+		return false;
+	c->p = ww_kl_blanks(c->p + 1, c->end);
+	return true;
+}
+
 bool ww_kl_peel(struct ww_kcur *c)
 {
 	unsigned char b = (unsigned char)*c->p;
@@ -104,7 +113,11 @@ bool ww_kl_peel(struct ww_kcur *c)
 	case '(':
 		return xen(c);
 	case '-':
-		return lava(c);
+		return lava(c) || sign(c);
+	case '$':
+	case '#':
+	case '*':
+		return sign(c);
 	default:
 		if (ww_is_digit((char)b))
 			return ww_kl_number(c);
@@ -158,35 +171,43 @@ static bool block(struct ww_kcur *c)
 	return true;
 }
 
+/* The line without ends, marks and escapes. */
+static void begin(struct ww_kcur *c, const char *line, size_t n)
+{
+	while (n && line[n - 1] == '\r')
+		n--;
+	while (n && *line == '\r') {
+		line++;
+		n--;
+	}
+	/* The mark of UTF-8 that some editors begin a file with. */
+	if (n >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
+		line += 3;
+		n -= 3;
+	}
+	if (n && ww_kl_dirty(c->s, line, n)) {
+		n = ww_kl_clean(c->s, line, n);
+		line = c->s->clean;
+		/* The rest comes with the next line. */
+		if (c->s->carry)
+			n = 0;
+	}
+	while (n && ww_kl_blank(line[n - 1]))
+		n--;
+	c->p = line;
+	c->end = line + n;
+}
+
 void ww_kline_parse(struct ww_kline_state *s, const char *line, size_t n, struct ww_kline *o)
 {
 	struct ww_kcur c = {.s = s, .o = o};
 
 	clear(o);
 	s->lines++;
-	/* Terminals fill with NUL, and hang up with one in front. */
-	if (n && (memchr(line, '\x1b', n) || memchr(line, 0, n))) {
-		n = ww_kl_clean(line, n, s->clean, sizeof(s->clean));
-		line = s->clean;
-	}
-	while (n && (line[n - 1] == '\r' || ww_kl_blank(line[n - 1])))
-		n--;
-	while (n && *line == '\r') {
-		line++;
-		n--;
-	}
-	c.p = line;
-	c.end = line + n;
-	if (!n) {
-		s->block = false;
-		finish(&c);
-		return;
-	}
-	if (s->block && block(&c)) {
-		finish(&c);
-		return;
-	}
-	if (!plain(&c)) {
+	begin(&c, line, n);
+	if (c.p == c.end) {
+		s->block = s->block && s->carry;
+	} else if (!(s->block && block(&c)) && !plain(&c)) {
 		peel_all(&c);
 		if (o->kernel_ns == WW_NO_TIME && !c.whole && !c.header)
 			ww_kl_search(&c);

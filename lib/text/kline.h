@@ -63,13 +63,16 @@ struct ww_kline_state {
 	uint64_t month_hash; /* of a month's name that is in no table */
 	int32_t year, month;
 	uint32_t lines, kernel_stamps;
+	uint32_t carry;	   /* bytes in clean that the next line goes on with */
 	bool bracketed;	   /* "[12.345678] " in front is the logger's, not the kernel's */
 	bool deltas;	   /* times of day turned out to be differences */
 	bool anchored;	   /* anchor_ns is known */
 	bool block;	   /* block_ns is */
 	bool block_kernel; /* and they are the kernel's */
+	bool quoted;	   /* lines are quoted-printable, as a mail is stored */
 	bool monotonic;	   /* a host and a tag follow the kernel's stamp */
-	/* A line that has escapes or NUL bytes in it is cleaned into this; longer ones are cut. */
+	/* A line with escapes, NUL or a mail's encoding is cleaned into this; longer ones are cut.
+	 */
 	char clean[4096];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Terminals' control sequences, ECMA-48, out of a line. */
+/* What a line went through: terminals' control sequences (ECMA-48), encodings of mails. */
 #include "text/klineimpl.h"
 
 /* Behind "ESC [": parameters, then one final byte. */
@@ -51,18 +51,96 @@ static const char *escape(const char *p, const char *end)
 	}
 }
 
-size_t ww_kl_clean(const char *line, size_t n, char *to, size_t size)
+static bool nbsp(const char *p, const char *end)
+{
+	return end - p > 1 && p[0] == '\xc2' && p[1] == '\xa0';
+}
+
+static int hex(char c)
+{
+	return ww_is_digit(c) ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* "=3D" of RFC 2045, section 6.7; -1: none. */
+static int quoted(const char *p, const char *end)
+{
+	int hi, lo;
+
+	if (end - p < 3 || *p != '=' || (hi = hex(p[1])) < 0 || (lo = hex(p[2])) < 0)
+		return -1;
+	return hi * 16 + lo;
+}
+
+/* Quoted-printable, as a mail is stored: told by an escaped "=" or blank, or a soft line break. */
+static bool is_quoted(const char *line, size_t n)
 {
 	const char *p = line, *end = line + n;
-	size_t len = 0;
 
-	while (p < end && len < size) {
-		if (*p == '\x1b')
-			p = escape(p + 1, end);
-		else if (*p == 0)
-			p++;
-		else
-			to[len++] = *p++;
+	if (n >= 72 && n <= 76 && end[-1] == '=' && end[-2] != '=' && !ww_kl_blank(end[-2]))
+		return true;
+	while ((p = memchr(p, '=', (size_t)(end - p)))) {
+		if (quoted(p, end) == '=' || (quoted(p, end) == 0xc2 && quoted(p + 3, end) == 0xa0))
+			return true;
+		p++;
 	}
+	return false;
+}
+
+bool ww_kl_dirty(struct ww_kline_state *s, const char *line, size_t n)
+{
+	const char *p = line, *end = line + n;
+
+	if (!s->quoted)
+		s->quoted = is_quoted(line, n);
+	if (s->carry || memchr(line, '\x1b', n) || memchr(line, 0, n) ||
+	    (s->quoted && memchr(line, '=', n)))
+		return true;
+	while ((p = memchr(p, '\xc2', (size_t)(end - p)))) {
+		if (nbsp(p, end))
+			return true;
+		p++;
+	}
+	return false;
+}
+
+/* One byte of the text, or none. @return behind what it was made of */
+static const char *next(const struct ww_kline_state *s, const char *p, const char *end, char *out)
+{
+	int q = s->quoted ? quoted(p, end) : -1;
+
+	*out = 0;
+	if (*p == '\x1b')
+		return escape(p + 1, end);
+	if (nbsp(p, end)) {
+		*out = ' ';
+		return p + 2;
+	}
+	if (q < 0) {
+		*out = *p;
+		return p + 1;
+	}
+	if (q == 0xc2 && quoted(p + 3, end) == 0xa0) {
+		*out = ' ';
+		return p + 6;
+	}
+	*out = (char)q;
+	return p + 3;
+}
+
+size_t ww_kl_clean(struct ww_kline_state *s, const char *line, size_t n)
+{
+	const char *p = line, *end = line + n;
+	size_t len = s->carry;
+	bool soft = s->quoted && n > 1 && end[-1] == '=' && end[-2] != '=';
+	char c;
+
+	end -= soft;
+	while (p < end && len < sizeof(s->clean)) {
+		p = next(s, p, end, &c);
+		if (c && !(c == '\r' && len == 0))
+			s->clean[len++] = c;
+	}
+	/* What the next line goes on with; nothing may grow without end. */
+	s->carry = soft && len < sizeof(s->clean) / 2 ? (uint32_t)len : 0;
 	return len;
 }

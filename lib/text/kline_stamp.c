@@ -225,6 +225,11 @@ static bool mediatek(struct ww_kcur *c, const char *p)
 	const char *q = p, *close;
 	uint64_t v;
 
+	/* "*6)" where no task is told. */
+	if (c->end - p > 3 && (*p == '*' || *p == '.' || *p == '-') && ww_is_digit(p[1])) {
+		q = ww_kl_digits(p + 1, c->end, 2, &v);
+		return q < c->end && *q == ')' && take_task(c, 'C', v, q + 1);
+	}
 	if (q < c->end && (*q == '.' || *q == '-'))
 		q++;
 	if (q >= c->end || *q != '(')
@@ -266,6 +271,7 @@ bool ww_kl_caller(struct ww_kcur *c)
 		return false;
 	case '.':
 	case '-':
+	case '*':
 	case '(':
 		return mediatek(c, p);
 	case 'D':

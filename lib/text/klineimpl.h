@@ -82,7 +82,12 @@ void ww_kl_monotonic(struct ww_kcur *c);
 int ww_kl_level_name(const char *p, size_t n);
 
 bool ww_kl_peel(struct ww_kcur *c);
-/* Without escapes and NUL bytes. @return the new length of to */
-size_t ww_kl_clean(const char *line, size_t n, char *to, size_t size);
+/* Is there anything in it that does not belong to the text? */
+bool ww_kl_dirty(struct ww_kline_state *s, const char *line, size_t n);
+/*
+ * Into s->clean, behind what a soft line break of a mail left there; s->carry is not 0 where the
+ * line ends in one. @return length
+ */
+size_t ww_kl_clean(struct ww_kline_state *s, const char *line, size_t n);
 
 #endif

@@ -39,15 +39,17 @@ static void line(const char *p, size_t n)
 {
 	struct ww_kline k, again;
 	char *cr = malloc(n + 1);
+	size_t most; /* with what a soft line break left */
 
 	if (!cr)
 		abort();
 	memcpy(cr, p, n);
 	cr[n] = '\r';
+	most = n + state.carry;
 	ww_kline_parse(&state, p, n, &k);
 	inside(k.text, p, n);
 	inside(k.tag, p, n);
-	if (k.text.n > n || k.console_n > n || k.level < -1 || k.level > 7 ||
+	if (k.text.n > most || k.console_n > most || k.level < -1 || k.level > 7 ||
 	    (k.kernel_ns != WW_NO_TIME) != (k.kernel_res_ns > 0) ||
 	    (k.host_clock != WW_HOST_NONE) != (k.host_ns != WW_NO_TIME))
 		abort();
