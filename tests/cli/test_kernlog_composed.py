@@ -7,6 +7,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import kframe  # noqa: E402
 import kgen  # noqa: E402
 from tap import main  # noqa: E402
 from ww import Case, js  # noqa: E402
@@ -96,7 +97,7 @@ class Composed(Case):
     def case(self, log, how, clock, dir_):
         path = os.path.join(dir_, "log")
         with open(path, "wb") as f:
-            f.write(kgen.frame(log, how))
+            f.write(kframe.frame(log, how))
         doc = js("resumetime", "kernlog", path, "--json")
         got = doc["cycles"]
         if len(got) != len(log.cycles):
@@ -109,12 +110,12 @@ class Composed(Case):
     def all_of(self, clock, debug=True, most=99):
         with tempfile.TemporaryDirectory() as dir_:
             wrong = []
-            for how in kgen.FRAMINGS[clock][:most]:
+            for how in kframe.FRAMINGS[clock][:most]:
                 for i, version in enumerate(kgen.VERSIONS):
                     log = kgen.Log(version, seed=i, debug=debug)
                     for result in kgen.RESULTS:
                         # A list of dmesg is that of one boot.
-                        if result != "reset" or how not in kgen.ONE_BOOT:
+                        if result != "reset" or how not in kframe.ONE_BOOT:
                             log.cycle(result)
                     wrong += ["%s %s: %s" % (how.__name__, ".".join(map(str, version)), bad)
                               for bad in self.case(log, how, clock, dir_)]
@@ -126,7 +127,7 @@ class Composed(Case):
 
     def test_quiet(self):
         """Without lines of devices and of debugging."""
-        for clock in kgen.FRAMINGS:
+        for clock in kframe.FRAMINGS:
             self.all_of(clock, debug=False, most=1)
 
     def test_differences(self):

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import kframe  # noqa: E402
 import kgen  # noqa: E402
 from tap import main  # noqa: E402
 from ww import Case, js, run, tool  # noqa: E402
@@ -32,7 +33,7 @@ def compose(path, ms, cycles, seed, result="ok"):
     for _ in range(cycles):
         log.cycle(result)
     with open(path, "wb") as f:
-        f.write(kgen.frame(log, kgen.raw))
+        f.write(kframe.frame(log, kframe.raw))
     return path
 
 
