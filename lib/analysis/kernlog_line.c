@@ -220,7 +220,7 @@ static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struc
 	case WW_FT_NONE:
 		return 0;
 	case WW_FT_GRAPH:
-		in->graphs++;
+		in->graphs += l.event.n == 0;
 		probe(in, &l);
 		break;
 	default:
