@@ -151,6 +151,7 @@ static void put_kernel(struct ww_events *e, const struct ww_resume *r, size_t i)
 	e->arg = &p;
 	ww_events_cycle(e, p.pm);
 	e->clock = NULL;
+	e->arg = NULL;
 }
 
 /* ---- all ---- */

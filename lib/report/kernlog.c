@@ -156,10 +156,7 @@ static void text_cycle(struct run *r, const struct ww_pm_cycle *c)
 	if (r->only && c->n != r->only)
 		return;
 	text_head(r);
-	if (r->only) {
-		ww_str_add(&r->out.s, "\n");
-		ww_kernlog_text_cycle(&r->out.s, c, r->top);
-	} else if (r->detail == WW_DETAIL_ALL) {
+	if (r->only || r->detail == WW_DETAIL_ALL) {
 		ww_str_add(&r->out.s, "\n");
 		ww_kernlog_text_cycle(&r->out.s, c, r->top);
 	} else {

@@ -116,7 +116,7 @@ void ww_kernlog_text_devices(struct ww_str *s, const struct ww_pm_cycle *c, size
 		device_row(&g, c, order[i]);
 	free(order);
 	ww_str_addf(s, "\n  slowest of %llu callbacks of devices\n",
-		    (unsigned long long)(c->devices + c->devices_left_out));
+		    (unsigned long long)c->devices + c->devices_left_out);
 	ww_grid_print(s, &g);
 }
 

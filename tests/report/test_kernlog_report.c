@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Suspends as the kernel saw them, made by hand: as text, JSON, CSV and trace events. */
-#include "report/events.h"
-#include "report/kernlog.h"
+/* Suspends as the kernel saw them, made by hand: as text, JSON and CSV. */
+#include "kcycle.h"
 #include "report/length.h"
 
 #include <fcntl.h>
@@ -11,159 +10,6 @@
 #include <stdio.h>
 #include <unistd.h>
 #include <cmocka.h>
-
-#define MS WW_NS_PER_MS
-#define US WW_NS_PER_US
-
-static struct ww_interval at(int64_t ns)
-{
-	return (struct ww_interval){ns, ns};
-}
-
-static struct ww_interval none(void)
-{
-	return WW_INTERVAL_NONE;
-}
-
-static struct ww_pm_device device(const char *driver, const char *name, int phase, int64_t start,
-				  int64_t length)
-{
-	return (struct ww_pm_device){.name = name,
-				     .driver = driver,
-				     .parent = "",
-				     .func = "",
-				     .phase = phase,
-				     .start_ns = start,
-				     .end_ns = start + length,
-				     .length = at(length),
-				     .corrected = none(),
-				     .printed = none(),
-				     .pid = -1,
-				     .async = -1,
-				     .from = 1};
-}
-
-static struct ww_pm_span span(int phase, int64_t start, int64_t length)
-{
-	return (struct ww_pm_span){.phase = phase,
-				   .start_ns = start,
-				   .end_ns = start + length,
-				   .length = at(length),
-				   .printed = none(),
-				   .traced = none(),
-				   .corrected = none()};
-}
-
-/* Three devices, six phases, 10 s of uptime at its begin. */
-static struct ww_pm_span spans[6];
-static struct ww_pm_device devices[3];
-static struct ww_pm_other others[1];
-static const char *const errors[] = {"usb 1-2 failed to resume: error -71"};
-static const char *const against[] = {"the log says 12.0 ms, ftrace 14.5 ms: resume_noirq"};
-
-static struct ww_pm_cycle good(void)
-{
-	const int64_t t = 10 * WW_NS_PER_S;
-	struct ww_pm_cycle c = {.n = 1,
-				.mode = WW_PM_MODE_MEM,
-				.result = WW_PM_OK,
-				.sleeps = 1,
-				.t = {t, t + 900 * MS},
-				.bench_begin = none(),
-				.bench_end = none(),
-				.suspend = at(400 * MS),
-				.resume = {495 * MS, 505 * MS},
-				.slept = at(12345 * MS),
-				.suspend_corrected = at(310 * MS),
-				.resume_corrected = none(),
-				.sleep_begin = at(t + 400 * MS),
-				.sleep_end = at(t + 400 * MS),
-				.firmware_suspend = none(),
-				.firmware_resume = at(31 * MS),
-				.network = none(),
-				.storage = none(),
-				.baud = 115200,
-				.console_bytes = 1037,
-				.console_ns = 90 * MS,
-				.console_bound = .8,
-				.clock = WW_PM_CLOCK_PRINTK,
-				.kernel = "6.12.0",
-				.stamp_res_ns = 1e3};
-
-	c.reason = (struct ww_pm_reason){.step = "",
-					 .device = "",
-					 .driver = "",
-					 .func = "",
-					 .task = "",
-					 .wakeup = "IRQ 9 (acpi)",
-					 .text = ""};
-	spans[0] = span(WW_PM_FREEZE, t, 20 * MS);
-	spans[1] = span(WW_PM_SUSPEND, t + 20 * MS, 300 * MS);
-	spans[1].corrected = at(210 * MS);
-	spans[2] = span(WW_PM_CPU_OFF, t + 330 * MS, 60 * MS);
-	spans[3] = span(WW_PM_RESUME_NOIRQ, t + 410 * MS, 12 * MS);
-	spans[4] = span(WW_PM_RESUME, t + 422 * MS, 400 * MS);
-	spans[5] = span(WW_PM_THAW, t + 822 * MS, 1234567);
-	devices[0] = device("sd", "0:0:0:0", WW_PM_SUSPEND, t + 30 * MS, 250 * MS);
-	devices[0].corrected = at(240 * MS);
-	devices[1] = device("slowpoke", "slow \"one\".0", WW_PM_RESUME, t + 430 * MS, 150 * MS);
-	devices[1].async = 1;
-	devices[1].critical = 1;
-	devices[1].critical_ns = 140 * MS;
-	devices[2] = device("usb", "1-2", WW_PM_RESUME, t + 440 * MS, 80 * MS);
-	devices[2].error = -71;
-	devices[2].async = 1;
-	devices[2].pid = 77;
-	others[0] = (struct ww_pm_other){.what = "silent gap",
-					 .before = "end1: configuring",
-					 .after = "ata1: link up",
-					 .start_ns = t + 600 * MS,
-					 .length = at(192878 * US)};
-	c.span = spans;
-	c.spans = 6;
-	c.device = devices;
-	c.devices = 3;
-	c.other = others;
-	c.others = 1;
-	c.error = errors;
-	c.errors = 1;
-	c.contradiction = against;
-	c.contradictions = 1;
-	return c;
-}
-
-static struct ww_pm_cycle refused(void)
-{
-	struct ww_pm_cycle c = good();
-
-	c.n = 2;
-	c.result = WW_PM_FAILED;
-	c.reason.step = "suspend";
-	c.reason.driver = "omap8250";
-	c.reason.device = "2800000.serial";
-	c.reason.error = -16;
-	c.reason.wakeup = "";
-	c.slept = c.resume = c.suspend = c.suspend_corrected = c.firmware_resume = none();
-	c.sleep_begin = c.sleep_end = none();
-	c.spans = c.devices = c.others = c.errors = c.contradictions = 0;
-	c.baud = 0;
-	c.console_bytes = 0;
-	return c;
-}
-
-static void has(const struct ww_str *s, const char *want)
-{
-	assert_false(s->bad);
-	if (!s->p || !strstr(s->p, want))
-		fail_msg("'%s' is not in\n%s", want, s->p ? s->p : "");
-}
-
-static void has_not(const struct ww_str *s, const char *what)
-{
-	assert_false(s->bad);
-	if (s->p && strstr(s->p, what))
-		fail_msg("'%s' is in\n%s", what, s->p);
-}
 
 /* ---- text ---- */
 
@@ -540,83 +386,6 @@ static void test_rows(void **state)
 	ww_str_free(&s);
 }
 
-/* ---- trace events ---- */
-
-static char *read_all(int fd)
-{
-	char *text = calloc(1, 1 << 20);
-
-	assert_non_null(text);
-	assert_true(lseek(fd, 0, SEEK_SET) == 0);
-	assert_true(read(fd, text, (1 << 20) - 1) > 0);
-	return text;
-}
-
-static char *events_of(const struct ww_pm_cycle *c, size_t n)
-{
-	FILE *f = tmpfile();
-	struct ww_error err = {0};
-	struct ww_events e;
-	char *text;
-
-	assert_non_null(f);
-	ww_events_open(&e, fileno(f));
-	for (size_t i = 0; i < n; i++)
-		ww_events_cycle(&e, &c[i]);
-	assert_int_equal(ww_events_close(&e, NULL, &err), 0);
-	text = read_all(fileno(f));
-	fclose(f);
-	return text;
-}
-
-static void test_events(void **state)
-{
-	struct ww_pm_cycle c = good();
-	char *text = events_of(&c, 1);
-	struct ww_str s = {.p = text, .n = strlen(text)};
-
-	(void)state;
-	has(&s, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
-	has(&s, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":2,\"args\":{\"name\":"
-		"\"phases\"}}");
-	has(&s, "{\"name\":\"cycle 1: ok\",\"cat\":\"cycle\",\"ph\":\"X\",\"ts\":10000000,"
-		"\"dur\":900000,\"pid\":1,\"tid\":1,\"args\":{\"mode\":\"mem\",");
-	has(&s, "{\"name\":\"thaw\",\"cat\":\"phase\",\"ph\":\"X\",\"ts\":10822000,"
-		"\"dur\":1234.567,\"pid\":1,\"tid\":2,");
-	/* Two that overlap are in two lanes. */
-	has(&s, "\"ts\":10430000,\"dur\":150000,\"pid\":1,\"tid\":6,");
-	has(&s, "\"ts\":10440000,\"dur\":80000,\"pid\":1,\"tid\":7,");
-	free(text);
-}
-
-/* A clock that begins again is another boot: its slices must not lie on the first one's. */
-static void test_events_boot(void **state)
-{
-	struct ww_pm_cycle c[2] = {good(), good()};
-	char *text = events_of(c, 2);
-	struct ww_str s = {.p = text, .n = strlen(text)};
-
-	(void)state;
-	has(&s, "\"args\":{\"name\":\"kernel, boot 2\"}}");
-	has(&s, "\"dur\":900000,\"pid\":2,");
-	free(text);
-}
-
-static void test_events_unplaced(void **state)
-{
-	struct ww_pm_cycle c = good();
-	char *text;
-	struct ww_str s;
-
-	(void)state;
-	c.t.lo_ns = WW_TIME_MIN;
-	text = events_of(&c, 1);
-	s = (struct ww_str){.p = text, .n = strlen(text)};
-	has(&s, "\"traceEvents\":[],");
-	has(&s, "\"cycles without times\":1");
-	free(text);
-}
-
 /* A full disk is told by name of what it is. */
 static void test_full(void **state)
 {
@@ -636,25 +405,14 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_text_refused),
-		cmocka_unit_test(test_text_hung),
-		cmocka_unit_test(test_text_without_stamps),
-		cmocka_unit_test(test_text_asleep),
-		cmocka_unit_test(test_text_plain),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_json_unknown),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_median),
-		cmocka_unit_test(test_never),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_events_boot),
-		cmocka_unit_test(test_events_unplaced),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_text),	    cmocka_unit_test(test_text_refused),
+		cmocka_unit_test(test_text_hung),   cmocka_unit_test(test_text_without_stamps),
+		cmocka_unit_test(test_text_asleep), cmocka_unit_test(test_text_plain),
+		cmocka_unit_test(test_lengths),	    cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_json),	    cmocka_unit_test(test_json_unknown),
+		cmocka_unit_test(test_csv),	    cmocka_unit_test(test_many),
+		cmocka_unit_test(test_median),	    cmocka_unit_test(test_never),
+		cmocka_unit_test(test_rows),	    cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
