@@ -120,7 +120,13 @@ static void slept_by_host(struct ww_pmbuild *b)
 	grown = b->s.offset_after - b->s.offset_before;
 	if (grown < 2 * WW_NS_PER_S)
 		return;
+	if (b->w->host_res_ns > res)
+		res = b->w->host_res_ns;
 	c->slept = (struct ww_interval){grown - res, grown + res};
+	/* In suspend-to-idle the kernel's clock may count a part of it. */
+	if (ww_iv_ok(c->sleep_begin) && ww_iv_ok(c->sleep_end) &&
+	    c->sleep_end.hi_ns > c->sleep_begin.lo_ns)
+		c->slept.hi_ns += c->sleep_end.hi_ns - c->sleep_begin.lo_ns;
 }
 
 /*

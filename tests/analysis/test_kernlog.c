@@ -432,6 +432,20 @@ static void test_journal(void **state)
 	assert_true(cycle[0]->suspend.lo_ns <= 1500 * MS && cycle[0]->suspend.hi_ns >= 1500 * MS);
 }
 
+/* Two hours by the log's clock, 5 s of them by the kernel's: an idle that its clock counts. */
+static void test_slept_by_host(void **state)
+{
+	(void)state;
+	read_all("May  3 21:20:01 box kernel: [  600.000000] PM: suspend entry (s2idle)\n"
+		 "May  3 23:20:01 box kernel: [  600.020000] Freezing user space processes\n"
+		 "May  3 23:20:01 box kernel: [  600.300000] PM: suspend-to-idle\n"
+		 "May  3 23:20:01 box kernel: [  605.300000] PM: resume from suspend-to-idle\n"
+		 "May  3 23:20:01 box kernel: [  605.900000] Restarting tasks: Starting\n"
+		 "May  3 23:20:01 box kernel: [  605.901000] Restarting tasks: Done\n");
+	holds(cycle[0]->slept, 7199000 * MS, 8000 * MS);
+	holds(cycle[0]->suspend, 300 * MS, 2 * WW_NS_PER_US);
+}
+
 static const char FTRACE[] =
 	"# tracer: nop\n#\n"
 	"  sh-12  [000] ....   500.000000: suspend_resume: suspend_enter[3] begin\n"
@@ -663,17 +677,17 @@ static void test_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	    cmocka_unit_test(test_two_cycles),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_aborted),
-		cmocka_unit_test(test_rolled_back), cmocka_unit_test(test_pm_test),
-		cmocka_unit_test(test_no_return),   cmocka_unit_test(test_s2idle),
-		cmocka_unit_test(test_devices),	    cmocka_unit_test(test_phases_by_calls),
-		cmocka_unit_test(test_wrapped),	    cmocka_unit_test(test_no_stamps),
-		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_ftrace),
-		cmocka_unit_test(test_pair),	    cmocka_unit_test(test_hibernation),
-		cmocka_unit_test(test_bench_times), cmocka_unit_test(test_endless),
-		cmocka_unit_test(test_backwards),   cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_whole),	      cmocka_unit_test(test_two_cycles),
+		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_aborted),
+		cmocka_unit_test(test_rolled_back),   cmocka_unit_test(test_pm_test),
+		cmocka_unit_test(test_no_return),     cmocka_unit_test(test_s2idle),
+		cmocka_unit_test(test_devices),	      cmocka_unit_test(test_phases_by_calls),
+		cmocka_unit_test(test_wrapped),	      cmocka_unit_test(test_no_stamps),
+		cmocka_unit_test(test_journal),	      cmocka_unit_test(test_ftrace),
+		cmocka_unit_test(test_pair),	      cmocka_unit_test(test_hibernation),
+		cmocka_unit_test(test_bench_times),   cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_slept_by_host), cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_nothing),	      cmocka_unit_test(test_copy),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
