@@ -368,17 +368,19 @@ int ww_campaign_dispatch(struct ww_campaign *c, struct ww_error *err)
 /* How many of the cycles wanted were run, and why not all. */
 static void tell_end(struct ww_campaign *c, bool open)
 {
+	uint32_t run = c->done + (open && !c->warming);
 	char text[300];
 
 	if (c->done >= c->opt.cycles)
 		return;
-	snprintf(text, sizeof(text), "%u of %u cycles run: %s", c->done + (open && !c->warming),
-		 c->opt.cycles,
-		 c->end[0]		  ? c->end
-		 : c->hung		  ? "the DUT never came back"
-		 : c->err.code == -ENODEV ? "an adapter is unplugged"
-		 : c->err.code		  ? "no heartbeat"
-					  : "the recording was ended");
+	if (c->end[0])
+		snprintf(text, sizeof(text), "%u cycles run: %s", run, c->end);
+	else
+		snprintf(text, sizeof(text), "%u of %u cycles run: %s", run, c->opt.cycles,
+			 c->hung		  ? "the DUT never came back"
+			 : c->err.code == -ENODEV ? "an adapter is unplugged"
+			 : c->err.code		  ? "no heartbeat"
+						  : "the recording was ended");
 	mark(c, WW_MARK_CAMPAIGN_END, text);
 }
 
