@@ -140,6 +140,16 @@ def bare(line, first, before):
     return line.text
 
 
+def wrapped(line, first, before):
+    """As a mail program breaks its lines."""
+    text, out = raw(line, first, before), []
+    while len(text) > 76 and " " in text[40:76]:
+        at = text.rindex(" ", 0, 76)
+        out.append(text[:at])
+        text = text[at + 1:]
+    return "\n".join(out + [text])
+
+
 def reltime(line, first, before):
     if line is first:
         return _body(line, "[%s] " % _date(line, "%b%e %H:%M").replace("  ", " "))
@@ -149,7 +159,8 @@ def reltime(line, first, before):
 # What stamps a line: the kernel to the microsecond, a clock in whole seconds, none.
 FRAMINGS = {
     "kernel": [raw, level, igt, caller, dmesg_x, lava, grabserial, tio, tio_iso, minicom, syslog,
-               iso, logcat, quoted, indented, grep, glued, colour, tty, junk],
+               iso, logcat, quoted, indented, grep, glued, colour, tty, junk,
+               wrapped],
     "delta": [reltime],
     "second": [journal, journal_de, dmesg_t],
     "none": [bare],

@@ -134,11 +134,14 @@ static bool cut(const char *p, size_t n)
 {
 	const char *end = p + n, *w = memrchr(p, '+', n);
 
+	/* A name of a device of a length at which lines are wrapped. */
+	if (n > 30 && end[-1] == ':' && memchr(p, ' ', n))
+		return true;
 	if (!w || end - w < 3 || w[1] != '0' || w[2] != 'x')
 		return false;
 	while (w > p && w[-1] != ' ')
 		w--;
-	return w > p + 2 && w[-2] == ':' && ww_km_begun(w, end);
+	return w > p + 2 && w[-2] == ':' && ww_km_begun(w, end, false);
 }
 
 /* Marks anywhere in the line; each is looked for with memchr alone. */

@@ -260,21 +260,61 @@ static bool failure(const char *p, const char *who_end, const char *rest, size_t
 	return true;
 }
 
-/* A mail cut the line of a device: what there is of it is its beginning. */
-bool ww_km_begun(const char *rest, const char *end)
+static const char *word_end(const char *p, const char *end)
 {
-	const char *blank = ww_km_last(rest, (size_t)(end - rest), " ", 1), *w;
+	while (p < end && *p != ' ')
+		p++;
+	return p;
+}
 
-	if (rest == end)
+/* Is what is left of a line a beginning of " returned -16 after 12 usecs"? */
+static bool returning(const char *p, const char *end)
+{
+	static const char *const word[] = {"returned", NULL, "after", NULL};
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
+		const char *to;
+		int64_t v;
+
+		if (p == end)
+			return true;
+		to = word_end(++p, end);
+		if (word[i] ? (size_t)(to - p) != strlen(word[i]) ||
+				      memcmp(p, word[i], (size_t)(to - p)) != 0
+			    : !all_int(p, to, INT64_MIN, INT64_MAX, &v))
+			return false;
+		p = to;
+	}
+	return p == end;
+}
+
+/*
+ * A mail cut the line of a device: what there is of it from its function on is a beginning.
+ * core: "PM: " stands before it, so that its function needs no "+0x0/0x20".
+ */
+bool ww_km_begun(const char *rest, const char *end, bool core)
+{
+	bool call = WW_KM_IS(rest, (size_t)(end - rest), "calling");
+	const char *to;
+	struct ww_slice f;
+
+	if (rest == end || (call && end - rest == 7))
 		return true;
-	if (WW_KM_IS(rest, (size_t)(end - rest), "calling"))
-		return true;
-	/* "FUNC+0x0/0x134", " [mod]", " returned", "-16", " after", "12" */
-	w = ww_km_last(rest, (size_t)(end - rest), "+0x", 3);
-	if (!w)
+	if (call && rest[7] != ' ')
 		return false;
-	return !blank || blank < w || end[-1] == ']' ||
-	       ww_km_last(w, (size_t)(end - w), " returned", 9);
+	if (call)
+		rest += 8;
+	to = word_end(rest, end);
+	f = (struct ww_slice){rest, (size_t)(to - rest)};
+	if (!func_name(f) || (!call && !core && !ww_km_last(f.p, f.n, "+0x", 3)))
+		return false;
+	if (end - to > 2 && to[1] == '[')
+		to = word_end(to + 1, end);
+	if (!call)
+		return returning(to, end);
+	/* " @ 114," and its parent is told elsewhere. */
+	return to == end || (end - to == 2 && to[1] == '@') ||
+	       (end - to > 3 && to[1] == '@' && end[-1] == ',');
 }
 
 bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev *out)
@@ -296,7 +336,7 @@ bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev
 			return false;
 		if (failure(p, who_end, rest + 4, left - 4, out))
 			return true;
-		if (ww_km_begun(rest + 4, end))
+		if (ww_km_begun(rest + 4, end, true))
 			out->partial = true;
 		return false;
 	case '*':
@@ -304,7 +344,7 @@ bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev
 		return (WW_KM_IS(rest, left, "**** D") || WW_KM_IS(rest, left, "not prepared")) &&
 		       failure(p, who_end, rest, left, out);
 	case 'c':
-		if (left == 7 && WW_KM_IS(rest, left, "calling"))
+		if (WW_KM_IS(rest, left, "calling") && ww_km_begun(rest, end, false))
 			out->partial = true;
 		return false;
 	case 'l':

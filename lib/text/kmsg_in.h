@@ -60,7 +60,7 @@ bool ww_km_call(const char *p, size_t n, const char *at, struct ww_pmev *out);
 bool ww_km_return(const char *p, size_t n, struct ww_pmev *out);
 bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev *out);
 /* A mail cut the line of a device: what there is of it from its function on is a beginning. */
-bool ww_km_begun(const char *rest, const char *end);
+bool ww_km_begun(const char *rest, const char *end, bool core);
 /* "DRV DEV" into the two. */
 void ww_km_who(const char *p, size_t n, struct ww_pmev *out);
 void ww_km_func(const char *p, size_t n, struct ww_pmev *out);
