@@ -141,7 +141,7 @@ static void count(struct ww_kl_input *in, const struct ww_kline *l)
 }
 
 static int kernel_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t *lo,
-		       struct ww_pm_in *to, struct ww_error *err)
+		       struct ww_pm_in to, struct ww_error *err)
 {
 	struct ww_kline l;
 	struct ww_pmev ev;
@@ -171,24 +171,24 @@ static int kernel_line(struct ww_kl_input *in, const char *line, size_t n, const
 	if (ev.kind == WW_PMEV_NONE && !ev.partial && ww_pmbuild_idle(in->build))
 		return 0;
 	in->events += ev.kind != WW_PMEV_NONE;
-	to->ev = &ev;
-	to->message = l.text;
-	to->line.kernel = of_kernel(in, &l, &ev);
-	to->line.firmware = l.from == WW_LINE_FIRMWARE || l.from == WW_LINE_XEN ||
-			    l.from == WW_LINE_EC || ev.kind == WW_PMEV_FIRMWARE;
-	to->line.bytes = to->line.kernel && l.console_n > 0 ? (uint32_t)l.console_n + 2 : 0;
-	to->line.pid = l.caller_kind == 'T' ? l.caller : -1;
+	to.ev = &ev;
+	to.message = l.text;
+	to.line.kernel = of_kernel(in, &l, &ev);
+	to.line.firmware = l.from == WW_LINE_FIRMWARE || l.from == WW_LINE_XEN ||
+			   l.from == WW_LINE_EC || ev.kind == WW_PMEV_FIRMWARE;
+	to.line.bytes = to.line.kernel && l.console_n > 0 ? (uint32_t)l.console_n + 2 : 0;
+	to.line.pid = l.caller_kind == 'T' ? l.caller : -1;
 	while (n > 0 && line[n - 1] == '\r')
 		n--;
 	if (lo != NULL && l.console_n > 0 && l.console_n < n)
-		to->line.first_lo_ns = lo[n - l.console_n];
-	stamp(in, &l, to);
+		to.line.first_lo_ns = lo[n - l.console_n];
+	stamp(in, &l, &to);
 	if (ev.partial) {
-		hold(in, to);
+		hold(in, &to);
 		if (in->held.any)
 			return 0;
 	}
-	return ww_pmbuild_feed(in->build, to, err);
+	return ww_pmbuild_feed(in->build, &to, err);
 }
 
 /* pm-graph marks the end of what it watches. */
@@ -204,7 +204,7 @@ static void probe(struct ww_kl_input *in, const struct ww_ftline *l)
 		ww_pmbuild_probe(in->build, l->func, l->opens, l->pid, l->t_ns);
 }
 
-static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struct ww_pm_in *to,
+static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struct ww_pm_in to,
 		       struct ww_error *err)
 {
 	struct ww_ftline l;
@@ -236,14 +236,14 @@ static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struc
 		return 0;
 	in->events++;
 	in->bare += l.bare;
-	to->ev = &l.ev;
-	to->message = l.text;
-	to->line.kernel = 1;
-	to->line.pid = l.pid;
-	to->line.t_ns = l.t_ns;
-	to->res_ns = l.res_ns;
-	to->clock = l.t_ns != WW_NO_TIME ? WW_PM_CLOCK_TRACE : WW_PM_CLOCK_NONE;
-	return ww_pmbuild_feed(in->build, to, err);
+	to.ev = &l.ev;
+	to.message = l.text;
+	to.line.kernel = 1;
+	to.line.pid = l.pid;
+	to.line.t_ns = l.t_ns;
+	to.res_ns = l.res_ns;
+	to.clock = l.t_ns != WW_NO_TIME ? WW_PM_CLOCK_TRACE : WW_PM_CLOCK_NONE;
+	return ww_pmbuild_feed(in->build, &to, err);
 }
 
 int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t *lo,
@@ -257,8 +257,8 @@ int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t
 				       .pid = -1}};
 
 	in->lines++;
-	return in->ftrace ? ftrace_line(in, line, n, &to, err)
-			  : kernel_line(in, line, n, lo, &to, err);
+	return in->ftrace ? ftrace_line(in, line, n, to, err)
+			  : kernel_line(in, line, n, lo, to, err);
 }
 
 /* Of most of its lines. A line that has the kernel's stamp is the kernel's. */
