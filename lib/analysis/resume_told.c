@@ -130,9 +130,10 @@ static int one(const struct ww_scan *s, struct ww_cycle_out *o, int64_t began, s
 	       size_t to, struct ww_error *err)
 {
 	const char *stats = first_of(s, "suspend_stats", from, to);
-	const char *before = ww_scan_info(s, "suspend_stats", began - 1);
+	/* Far back are only those that are told at all. */
+	const char *before = stats ? ww_scan_info(s, "suspend_stats", began - 1) : NULL;
 	const char *boot = first_of(s, "boot_id", from, to);
-	const char *old_boot = ww_scan_info(s, "boot_id", began - 1);
+	const char *old_boot = boot ? ww_scan_info(s, "boot_id", began - 1) : NULL;
 	bool anew = boot && old_boot && strcmp(boot, old_boot) != 0;
 	int rc = 0;
 
@@ -140,7 +141,8 @@ static int one(const struct ww_scan *s, struct ww_cycle_out *o, int64_t began, s
 		rc = attempts(o, stats, before, err);
 	for (size_t i = 0; rc >= 0 && i < WW_COUNTOF(keys); i++) {
 		const char *now = first_of(s, keys[i].key, from, to);
-		const char *then = ww_scan_info(s, keys[i].key, began - 1);
+		const char *then =
+			now && keys[i].sum ? ww_scan_info(s, keys[i].key, began - 1) : NULL;
 
 		if (now && !keys[i].sum)
 			rc = put(o, keys[i].key, now, err);
