@@ -182,7 +182,7 @@ int ww_cycleset_put(struct ww_cycleset *s, const struct ww_metric_key *key, doub
 		return 0;
 	at = s->hash_n ? slot_of(s, key->name) : 0;
 	m = s->hash_n && s->hash[at] ? &s->metric[s->hash[at] - 1] : add(s, key);
-	if (!m || room(m, s->cycles) < 0)
+	if (!m || room(m, s->cycles) < 0 || i >= m->cap || !m->v || !m->half || !m->own)
 		return ww_fail_nomem(err);
 	m->v[i] = sum(m->v[i], v);
 	m->half[i] = sum(m->half[i], half);

@@ -134,9 +134,10 @@ static int grow(struct ww_shift *s)
 	return 0;
 }
 
-static int add_row(struct making *k, const struct ww_metric *a, const struct ww_metric *b)
+/* @param only  the set that alone has it, -1: both */
+static int add_row(struct making *k, const struct ww_metric *a, const struct ww_metric *b, int only)
 {
-	const struct ww_metric *const m[2] = {a, b}, *any = a ? a : b;
+	const struct ww_metric *const m[2] = {a, b}, *any = only == 1 ? b : a;
 	struct ww_shift *s = k->s;
 	struct ww_shift_row r = {.kind = any->kind, .unit = any->unit};
 	struct ww_shift_extra x = {0};
@@ -146,7 +147,7 @@ static int add_row(struct making *k, const struct ww_metric *a, const struct ww_
 	for (int i = 0; i < 2; i++)
 		n[i] = gather(m[i], k->set[i]->cycles, k->v[i]);
 	/* What came up in a few cycles only is no part of the set. */
-	if ((!a || !b) && 2 * (n[0] + n[1]) <= k->set[a ? 0 : 1]->cycles)
+	if (only >= 0 && 2 * n[only] <= k->set[only]->cycles)
 		return 0;
 	if (kind_of(any->kind) == 5 && too_small(k, n[0], n[1])) {
 		s->small_devices++;
@@ -191,9 +192,9 @@ static int add_rows(struct making *k)
 			const struct ww_metric *with = ww_cycleset_find(other, m->name);
 
 			if (with && side == 0)
-				rc = add_row(k, m, with);
+				rc = add_row(k, m, with, -1);
 			else if (!with && *m->device && tells_phase(other, m->phase))
-				rc = add_row(k, side ? NULL : m, side ? m : NULL);
+				rc = add_row(k, side ? NULL : m, side ? m : NULL, side);
 		}
 	}
 	return rc;

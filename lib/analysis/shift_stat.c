@@ -15,29 +15,33 @@
 
 double ww_fisher(uint64_t x, uint64_t n, uint64_t y, uint64_t m)
 {
-	double N = (double)n, M = (double)m, K = (double)(x + y);
-	double lo = fmax(0, K - M), hi = fmin(N, K), w, all = 0, tail = 0, seen = 0;
+	double N = (double)n, M = (double)m, K = (double)(x + y), w, all = 0, tail = 0, seen = 0;
+	int64_t lo, hi, mode;
 
-	if (n == 0 || m == 0 || x > n || y > m)
+	if (n == 0 || m == 0 || x > n || y > m || n > UINT32_MAX || m > UINT32_MAX)
 		return NAN;
-	/* Weights go up from the mode's, which is 1; twice: the seen one's is needed first. */
+	lo = (int64_t)fmax(0, K - M);
+	hi = (int64_t)fmin(N, K);
+	mode = (int64_t)floor((N + 1) * (K + 1) / (N + M + 2));
+	mode = mode < lo ? lo : mode > hi ? hi : mode;
+	/* Weights go out from the mode's, which is 1; twice: the seen one's is needed first. */
 	for (int pass = 0; pass < 2; pass++) {
-		double mode = fmin(hi, fmax(lo, floor((N + 1) * (K + 1) / (N + M + 2))));
-
 		all = tail = 0;
 		w = 1;
-		for (double k = mode; k <= hi; k++) {
-			if (k == (double)x)
-				seen = w;
+		for (int64_t i = mode; i <= hi; i++) {
+			double k = (double)i;
+
+			seen = i == (int64_t)x ? w : seen;
 			all += w;
 			tail += w <= seen * (1 + 1e-9) ? w : 0;
 			w *= (K - k) * (N - k) / ((k + 1) * (M - K + k + 1));
 		}
 		w = 1;
-		for (double k = mode; k > lo; k--) {
+		for (int64_t i = mode; i > lo; i--) {
+			double k = (double)i;
+
 			w *= k * (M - K + k) / ((K - k + 1) * (N - k + 1));
-			if (k - 1 == (double)x)
-				seen = w;
+			seen = i - 1 == (int64_t)x ? w : seen;
 			all += w;
 			tail += w <= seen * (1 + 1e-9) ? w : 0;
 		}

@@ -95,7 +95,7 @@ bool ww_kl_dirty(struct ww_kline_state *s, const char *line, size_t n)
 	if (s->carry || memchr(line, '\x1b', n) || memchr(line, 0, n) ||
 	    (s->quoted && memchr(line, '=', n)))
 		return true;
-	while ((p = memchr(p, '\xc2', (size_t)(end - p)))) {
+	while ((p = memchr(p, 0xc2, (size_t)(end - p)))) {
 		if (nbsp(p, end))
 			return true;
 		p++;
