@@ -229,7 +229,7 @@ int ww_kernlog_next(struct ww_kernlog *k, const struct ww_pm_cycle **out, struct
 	rc = k->pair ? paired(k, &w, err) : single(k, &w, err);
 	if (rc == 0)
 		rc = finish(k, err);
-	if (rc <= 0) {
+	if (rc <= 0 || w == NULL) {
 		ww_pm_work_free(w);
 		return rc;
 	}

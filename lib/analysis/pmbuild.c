@@ -98,8 +98,8 @@ static void add_line(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 			       spans(b->before_bench, in->line.lo_ns, b->gap_ns));
 	if (gap && last->text == NULL)
 		last->text = ww_pm_str(w, ww_pm_kept_slice(&b->before));
-	if (spans(b->before_t, t, b->gap_ns) && b->before_kernel_line > 0 &&
-	    w->line[b->before_kernel_line - 1].text == NULL)
+	if (spans(b->before_t, t, b->gap_ns) && b->before_kernel_line > 0 && w->line != NULL &&
+	    b->before_kernel_line <= w->lines && w->line[b->before_kernel_line - 1].text == NULL)
 		w->line[b->before_kernel_line - 1].text =
 			ww_pm_str(w, ww_pm_kept_slice(&b->before_kernel));
 	l = ww_pm_add_line(w);

@@ -142,8 +142,8 @@ bool ww_pmbuild_capped(const struct ww_pmbuild *b);
 /* --- pmbuild_cycle.c */
 int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut,
 		    struct ww_error *err);
-/* continued: the text goes on. */
-int ww_pmbuild_finish(struct ww_pmbuild *b, int result, struct ww_error *err);
+/* forced: a result that its end has told, -1 none. */
+int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err);
 /* Now it surely is on the way up. */
 void ww_pmbuild_turn(struct ww_pmbuild *b, int64_t t);
 /* It surely is on the way down still. */

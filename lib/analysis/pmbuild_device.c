@@ -154,8 +154,7 @@ static int phase_of(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		return at == WW_PM_NO_PHASE && b->s.console ? WW_PM_SUSPEND : at;
 	if (b->w->c.mode == WW_PM_MODE_DISK && (b->s.verb == WW_PM_V_THAW || verb == WW_PM_V_THAW))
 		return named;
-	if (at == WW_PM_NO_PHASE || at < WW_PM_PREPARE || !is_plain(named, e->func) ||
-	    goes_up(at) != goes_up(named)) {
+	if (at < WW_PM_PREPARE || !is_plain(named, e->func) || goes_up(at) != goes_up(named)) {
 		b->s.at = named;
 		if (goes_up(named) && named != WW_PM_COMPLETE && b->s.side == WW_PM_DOWN)
 			ww_pmbuild_turn(b, t);

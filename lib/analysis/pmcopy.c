@@ -85,7 +85,7 @@ static void pack_devices(struct packer *k, struct ww_pm_cycle *to,
 	size_t i;
 
 	k->n += n * sizeof(*device);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && list[i] != NULL; i++) {
 		d = *list[i];
 		string(k, &d.name);
 		string(k, &d.driver);

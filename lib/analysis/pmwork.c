@@ -88,8 +88,9 @@ static size_t mended(char *to, const char *p, size_t n)
 			    ? 1
 			    : ww_utf8_len((const unsigned char *)p + i, n - i);
 		if (k == 0 || (k == 1 && ((unsigned char)p[i] < 0x20 || p[i] == 0x7f))) {
-			memcpy(to + len, "\xef\xbf\xbd", 3);
-			len += 3;
+			to[len++] = '\xef'; /* U+FFFD */
+			to[len++] = '\xbf';
+			to[len++] = '\xbd';
 			k = 1;
 			continue;
 		}
