@@ -30,7 +30,8 @@ const char *ww_ft_time(const char *p, const char *end, struct ww_ftline *out)
 	for (; q < end && ww_is_digit(*q); q++) {
 		if (q - p == 20)
 			return NULL;
-		s = s * 10 + (*q - '0') * (q - p < 18);
+		if (q - p < 18)
+			s = s * 10 + (*q - '0');
 	}
 	if (q == p)
 		return NULL;
