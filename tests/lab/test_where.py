@@ -6,6 +6,8 @@ One machine whose console is paced at 115200 and prints every callback, with a d
 slow on purpose. What the console, the trace and the wire say is compared with each other, with
 a run without console output, and with what was done. LAB_CYCLES=20 for the full campaign.
 """
+import base64
+import gzip
 import json
 import os
 import subprocess
@@ -60,7 +62,8 @@ class Where(unittest.TestCase):
     @classmethod
     def record(cls):
         d = cls.dut
-        d.check(f"mount -t tracefs t {TRACING}; echo 1 > /sys/power/pm_print_times; "
+        d.check(f"mount -t tracefs t {TRACING}; echo 8192 > {TRACING}/buffer_size_kb; "
+                "echo 1 > /sys/power/pm_print_times; "
                 "echo 1 > /sys/power/pm_debug_messages; echo 8 > /proc/sys/kernel/printk; "
                 f"for e in suspend_resume device_pm_callback_start device_pm_callback_end; do "
                 f"echo 1 > {TRACING}/events/power/$e/enable; done; "
@@ -104,9 +107,7 @@ class Where(unittest.TestCase):
         if name == "reset":
             return
         cls.ftrace[name] = os.path.join(lab.OUT, f"where-{name}-ftrace.txt")
-        text = d.check(f"gzip -c {TRACING}/trace | base64", 60)
-        import base64
-        import gzip
+        text = d.check(f"gzip -c {TRACING}/trace | base64", 300)
         with open(cls.ftrace[name], "wb") as f:
             f.write(gzip.decompress(base64.b64decode(text)))
 
