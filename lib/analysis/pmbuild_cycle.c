@@ -69,6 +69,23 @@ void ww_pmbuild_turn(struct ww_pmbuild *b, int64_t t)
 	b->s.first_up_ns = t;
 }
 
+/* Does a text that begins in the middle of a resume hold the wake? */
+static bool wake_seen(const struct ww_pmbuild *b)
+{
+	size_t i;
+
+	if (!b->s.cut || b->s.awake_ns != WW_NO_TIME)
+		return true;
+	for (i = 0; i < b->w->spans; i++) {
+		const struct ww_pm_span *s = &b->w->span[i];
+
+		if (s->phase >= WW_PM_SYSCORE_RESUME && s->phase <= WW_PM_RESUME_NOIRQ &&
+		    s->start_ns != WW_TIME_MIN)
+			return true;
+	}
+	return false;
+}
+
 /* Where the sleep lies on the axis. */
 static void sleep_place(struct ww_pmbuild *b)
 {
@@ -87,7 +104,7 @@ static void sleep_place(struct ww_pmbuild *b)
 		c->sleep_begin = (struct ww_interval){lo, lo};
 		c->sleep_end = (struct ww_interval){hi, hi};
 	}
-	if (lo == WW_NO_TIME && hi != WW_NO_TIME && b->s.side != WW_PM_DOWN)
+	if (lo == WW_NO_TIME && hi != WW_NO_TIME && b->s.side != WW_PM_DOWN && wake_seen(b))
 		c->sleep_end = (struct ww_interval){hi, hi};
 	if (b->s.asleep_ns != WW_NO_TIME && (hi == WW_NO_TIME || b->s.asleep_ns <= hi))
 		c->sleep_begin = (struct ww_interval){b->s.asleep_ns, b->s.asleep_ns};

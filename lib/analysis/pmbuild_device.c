@@ -354,6 +354,7 @@ void ww_pmbuild_device(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t 
 		returned(b, in, t);
 	else
 		took(b, in, t);
-	if (b->s.at < WW_PM_SYSCORE_RESUME)
+	/* A return alone, where a text was cut, tells no side. */
+	if (b->s.at < WW_PM_SYSCORE_RESUME && !(b->s.cut && b->s.at == WW_PM_NO_PHASE))
 		ww_pmbuild_down(b, t);
 }

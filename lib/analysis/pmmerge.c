@@ -353,11 +353,26 @@ static void reasons(struct merge *m)
 	a->async = a->async >= 0 ? a->async : b->async;
 }
 
+/* What came back so long after the wake: now that the wake is known better. */
+static struct ww_interval after_wake(struct ww_interval v, struct ww_interval old,
+				     struct ww_interval now)
+{
+	int64_t lo, hi;
+
+	if (!ww_iv_ok(v) || !ww_iv_ok(old) || !ww_iv_ok(now))
+		return v;
+	hi = ww_add_sat(v.hi_ns, old.lo_ns);
+	lo = v.lo_ns > 0 ? ww_add_sat(v.lo_ns, old.hi_ns) : hi;
+	return ww_iv_since((struct ww_interval){lo, hi}, now);
+}
+
 static void totals(struct merge *m)
 {
 	struct ww_pm_cycle *a = &m->text->c;
 	const struct ww_pm_cycle *b = &m->trace->c;
 
+	a->network = after_wake(a->network, a->sleep_end, b->sleep_end);
+	a->storage = after_wake(a->storage, a->sleep_end, b->sleep_end);
 	a->t.lo_ns = a->t.lo_ns != WW_TIME_MIN ? a->t.lo_ns : b->t.lo_ns;
 	a->t.hi_ns = a->t.hi_ns != WW_TIME_MAX ? a->t.hi_ns : b->t.hi_ns;
 	a->suspend_corrected =

@@ -66,7 +66,7 @@ static size_t read_in(const char *p, size_t step)
 	return take(&t, 1);
 }
 
-static size_t read_all(const char *p)
+static inline size_t read_all(const char *p)
 {
 	size_t n = read_in(p, 1), i;
 	struct ww_interval s[CYCLES_MAX];
