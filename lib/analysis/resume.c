@@ -30,8 +30,8 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 	const char *before = ww_scan_info(&r->scan, "boot_id", begin);
 	const char *after = ww_scan_info(&r->scan, "boot_id", c->to_ns);
 	bool beats = f->in->port != NULL;
-	int rc = beats ? ww_resume_load(f->t, f->in->port->id, from, c->to_ns, &f->line, f->err)
-		       : 0;
+	int rc =
+		beats ? ww_resume_load(f->t, f->in->port->id, from, c->to_ns, &f->line, f->err) : 0;
 
 	if (rc >= 0 && beats)
 		rc = ww_window_classify(&f->line, &r->scan, f->err);
@@ -132,7 +132,8 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 		if (m->cycle != cycle && m->cycle != 0)
 			continue;
 		/* What could not be done is done again where that helps. */
-		if (is(m, WW_MARK_WAKE) && c->wake_text && strncmp(c->wake_text, "failed", 6) == 0) {
+		if (is(m, WW_MARK_WAKE) && c->wake_text &&
+		    strncmp(c->wake_text, "failed", 6) == 0) {
 			c->wake = c->wake_end = WW_INTERVAL_NONE;
 			c->wake_text = NULL;
 		}

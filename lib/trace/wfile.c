@@ -369,50 +369,6 @@ static int make_newborn(struct ww_writer *w, unsigned char **bytes, sqlite3_int6
 	return rc;
 }
 
-static int write_all(int fd, const unsigned char *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t k = write(fd, p, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return k < 0 ? -errno : -EIO;
-		p += k;
-		n -= (size_t)k;
-	}
-	return 0;
-}
-
-/*
- * A file that gets its name when its tables are there, so that no moment to be killed
- * in leaves one that cannot be opened. @return 0, negative; 1 where the file system has
- * no files without a name
- */
-static int give_birth(const char *path, const unsigned char *bytes, size_t n)
-{
-	const char *slash = strrchr(path, '/');
-	struct ww_str dir = {0}, self = {0};
-	int fd = -1, rc = 0;
-
-	ww_str_addn(&dir, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-	if (dir.bad)
-		return -ENOMEM;
-	fd = open(dir.p, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	ww_str_free(&dir);
-	if (fd < 0)
-		return 1;
-	rc = write_all(fd, bytes, n);
-	ww_str_addf(&self, "/proc/self/fd/%d", fd);
-	if (rc == 0 && self.bad)
-		rc = -ENOMEM;
-	if (rc == 0 && linkat(AT_FDCWD, self.p, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0)
-		rc = errno == EEXIST || errno == ENOSPC || errno == EDQUOT ? -errno : 1;
-	ww_str_free(&self);
-	close(fd);
-	return rc;
-}
-
 /* An own name, exclusively. @return 1 an empty file, 0 one with its tables, negative */
 static int create_file(struct ww_writer *w, struct ww_error *err)
 {
@@ -422,7 +378,7 @@ static int create_file(struct ww_writer *w, struct ww_error *err)
 
 	if (rc < 0)
 		return rc;
-	rc = give_birth(w->path, bytes, (size_t)n);
+	rc = ww_wfile_birth(w->path, bytes, (size_t)n);
 	sqlite3_free(bytes);
 	if (rc == 1) {
 		fd = open(w->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);

@@ -138,3 +138,23 @@ int ww_writer_known(struct ww_writer *w, const struct ww_source_info *info,
 	}
 	return 0;
 }
+
+struct ww_source_info ww_wknown_full(const struct ww_source_info *in, uint32_t id)
+{
+	struct ww_source_info s = *in;
+	const char **text[] = {&s.name,
+			       &s.uri,
+			       &s.driver,
+			       &s.model,
+			       &s.serial,
+			       &s.firmware,
+			       &s.notes,
+			       &s.transport.name,
+			       &s.transport.settings};
+
+	for (size_t i = 0; i < WW_COUNTOF(text); i++)
+		if (!*text[i])
+			*text[i] = "";
+	s.id = id;
+	return s;
+}

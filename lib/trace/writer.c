@@ -149,27 +149,6 @@ static struct ww_wsource *find(struct ww_writer *w, uint32_t id, struct ww_error
 	return NULL;
 }
 
-/* Strings of a caller are never NULL further in. */
-static struct ww_source_info full_info(const struct ww_source_info *in, uint32_t id)
-{
-	struct ww_source_info s = *in;
-	const char **text[] = {&s.name,
-			       &s.uri,
-			       &s.driver,
-			       &s.model,
-			       &s.serial,
-			       &s.firmware,
-			       &s.notes,
-			       &s.transport.name,
-			       &s.transport.settings};
-
-	for (size_t i = 0; i < WW_COUNTOF(text); i++)
-		if (!*text[i])
-			*text[i] = "";
-	s.id = id;
-	return s;
-}
-
 static int check_source(struct ww_writer *w, const struct ww_source_info *s, struct ww_error *err)
 {
 	if (!*s->name)
@@ -186,7 +165,7 @@ static int check_source(struct ww_writer *w, const struct ww_source_info *s, str
 
 int ww_writer_source(struct ww_writer *w, const struct ww_source_info *info, struct ww_error *err)
 {
-	struct ww_source_info s = full_info(info, (uint32_t)w->sources + 1);
+	struct ww_source_info s = ww_wknown_full(info, (uint32_t)w->sources + 1);
 	struct ww_wsource *src, **list;
 	int rc = usable(w, err);
 
@@ -222,7 +201,7 @@ int ww_writer_source(struct ww_writer *w, const struct ww_source_info *info, str
 int ww_writer_update_source(struct ww_writer *w, const struct ww_source_info *info,
 			    struct ww_error *err)
 {
-	struct ww_source_info s = full_info(info, info->id);
+	struct ww_source_info s = ww_wknown_full(info, info->id);
 	struct ww_wsource *src = find(w, info->id, err);
 	char *name;
 	int rc = usable(w, err);

@@ -67,6 +67,12 @@ struct ww_writer {
 
 /* Backs. Each sets w->ops before it can fail. */
 int ww_wfile_open(struct ww_writer *w, struct ww_error *err);
+/*
+ * A file that gets its name when its tables are there, so that no moment to be killed
+ * in leaves one that cannot be opened. @return 0, negative; 1 where the file system has
+ * no files without a name
+ */
+int ww_wfile_birth(const char *path, const unsigned char *bytes, size_t n);
 int ww_wfile_append(struct ww_writer *w, struct ww_error *err);
 int ww_wstream_open(struct ww_writer *w, int form, struct ww_error *err);
 /* A writer into a database of the caller's, for a stream that is read. */
@@ -90,6 +96,8 @@ int ww_writer_rows(struct ww_writer *w, uint32_t source, const struct ww_rows *r
 		   struct ww_error *err);
 /* The sources of a file that is gone on with, as if they had been told. */
 int ww_wknown_load(struct ww_writer *w, struct ww_error *err);
+/* Strings of a caller are never NULL further in. */
+struct ww_source_info ww_wknown_full(const struct ww_source_info *in, uint32_t id);
 int ww_wfile_attach(struct ww_writer *w, struct ww_error *err);
 void ww_tail_empty(struct ww_wsource *s);
 
