@@ -143,7 +143,7 @@ static int half_way(struct judging *k, double *v[2], struct ww_error *err)
 	if (ww_mann_whitney(v[0], n[0], v[1], n[1], &t) < 0)
 		return ww_fail_nomem(err);
 	for (int i = 0; i < 2; i++)
-		median[i] = ww_median(v[i], n[i]);
+		median[i] = ww_median_low(v[i], n[i]);
 	if (!(t.p < APART) || !(median[1] > median[0]))
 		return not_apart(k, median, t.p, err);
 	/* One that never comes back has no half-way. */
@@ -232,7 +232,7 @@ static void median(const struct judging *k, struct ww_bisect *out)
 	if (k->n == 0)
 		return;
 	ww_quantile_ranks(k->n, 0.5, 0.95, &lo, &hi);
-	out->median_ms = ww_median(k->v, k->n);
+	out->median_ms = ww_median_low(k->v, k->n);
 	qsort(k->v, k->n, sizeof(double), ww_cmp_double);
 	if (lo >= 1)
 		out->ci_ms[0] = k->v[lo - 1];

@@ -56,7 +56,7 @@ static double median_known(const double *from, size_t n, double *v)
 	for (size_t i = 0; i < n; i++)
 		if (isfinite(from[i]))
 			v[k++] = from[i];
-	return ww_median(v, k);
+	return ww_median_low(v, k);
 }
 
 static size_t shorter(const struct ww_metric *m, size_t cycles)

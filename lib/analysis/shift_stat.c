@@ -172,7 +172,7 @@ static double median_of(const double *v, size_t n, uint64_t *failures, int *rc)
 		copy[i] = v[i];
 		*failures += isinf(v[i]) != 0;
 	}
-	m = ww_median(copy, n);
+	m = ww_median_low(copy, n);
 	free(copy);
 	return m;
 }

@@ -119,7 +119,7 @@ static int put_row(struct making *k, const struct ww_metric *m, double median, d
 				 .spread_ms = spread,
 				 .nearest_ms = NAN,
 				 .fixed = fixed(k->v, median, spread)};
-	r->saving_ms = k->owns ? ww_median(k->own, k->owns) : NAN;
+	r->saving_ms = k->owns ? ww_median_low(k->own, k->owns) : NAN;
 	if (r->fixed)
 		r->nearest_ms = ww_vet_written(r->min_ms, median);
 	return k->v->texts.bad ? -ENOMEM : 0;
@@ -142,7 +142,7 @@ static int vet_one(struct making *k, const struct ww_metric *m, size_t i)
 	if (k->n == 0)
 		return 0;
 	qsort(k->value, k->n, sizeof(double), ww_cmp_double);
-	median = k->n % 2 ? k->value[k->n / 2] : (k->value[k->n / 2 - 1] + k->value[k->n / 2]) / 2;
+	median = k->value[(k->n - 1) / 2];
 	if (median < v->min_ms)
 		return 0;
 	if (k->n < v->min_cycles) {

@@ -35,6 +35,14 @@ double ww_median(double *v, size_t n)
 	return n % 2 ? v[n / 2] : v[n / 2 - 1] / 2 + v[n / 2] / 2;
 }
 
+double ww_median_low(double *v, size_t n)
+{
+	if (n == 0)
+		return NAN;
+	qsort(v, n, sizeof(*v), ww_cmp_double);
+	return v[(n - 1) / 2];
+}
+
 /* Continued fraction of the incomplete beta function, modified Lentz. */
 static double beta_fraction(double a, double b, double x)
 {

@@ -18,6 +18,8 @@ double ww_sum_get(const struct ww_sum *k);
 
 /* Median of n values, which are reordered. NaN for n = 0. */
 double ww_median(double *v, size_t n);
+/* The same, of an even number the lower of the two in the middle: a value that there was. */
+double ww_median_low(double *v, size_t n);
 int ww_cmp_double(const void *a, const void *b);
 
 /* P(X <= k) for X ~ Binomial(n, p). */

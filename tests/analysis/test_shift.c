@@ -74,8 +74,8 @@ static void test_few(void **state)
 	s = shift_of(OF(c), OF(d), 0);
 	r = ww_shift_at(s, 0);
 	NEAR(r->p, 2.0 / 70, 1e-12);
-	NEAR(r->median[0], 11.5, 0);
-	NEAR(r->median[1], 25.5, 0);
+	NEAR(r->median[0], 11, 0);
+	NEAR(r->median[1], 25, 0);
 	NEAR(r->shift, 14, 0);
 	NEAR(r->ci[0], 11, 0);
 	NEAR(r->ci[1], 17, 0);
@@ -119,7 +119,7 @@ static void test_failures(void **state)
 	r = ww_shift_at(s, 0);
 	assert_int_equal(r->n[1], 10);
 	assert_int_equal(r->failures[1], 3);
-	NEAR(r->median[1], 107.5, 0);
+	NEAR(r->median[1], 107, 0);
 	assert_true(isfinite(r->shift) && isfinite(r->ci[0]));
 	assert_true(isinf(r->ci[1]) && r->ci[1] > 0);
 	assert_int_equal(s->side[1].failures, 3);

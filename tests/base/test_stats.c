@@ -183,6 +183,9 @@ static void test_median(void **state)
 	assert_true(ww_median(even, 4) == 2.5);
 	assert_true(ww_median(huge, 2) == 1.7e308);
 	assert_true(isinf(ww_median(inf, 5)));
+	assert_true(isnan(ww_median_low(NULL, 0)));
+	assert_true(ww_median_low(odd, 3) == 2);
+	assert_true(ww_median_low(even, 4) == 2);
 }
 
 static void test_beta(void **state)
