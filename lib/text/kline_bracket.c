@@ -315,5 +315,16 @@ bool ww_kl_bracket(struct ww_kcur *c)
 	}
 	if (*q == '+' || *q == '<')
 		return relative(c, q);
+	if ((*q == 'T' || *q == 'C') && q + 1 < c->end && ww_is_digit(q[1])) {
+		/* PRINTK_CALLER without PRINTK_TIME. */
+		const char *at = c->p;
+
+		if (ww_kl_caller(c)) {
+			c->console = at;
+			c->o->from = WW_LINE_KERNEL;
+			c->p = ww_kl_blanks(c->p, c->end);
+			return c->whole = true;
+		}
+	}
 	return coreboot(c) || letters(c, q);
 }

@@ -183,6 +183,11 @@ static bool printk_caller(struct ww_kcur *c, const char *p)
 	uint64_t v;
 	char kind;
 
+	/* "[ 2]" of Kylin: its processor. */
+	if (q < c->end && ww_is_digit(*q) && p == c->p && !c->o->caller_kind) {
+		q = ww_kl_digits(q, c->end, 3, &v);
+		return q < c->end && *q == ']' && take_task(c, 'C', v, q + 1);
+	}
 	if (q >= c->end || (*q != 'T' && *q != 'C'))
 		return false;
 	kind = *q;
