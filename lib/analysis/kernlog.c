@@ -46,8 +46,7 @@ void ww_kernlog_free(struct ww_kernlog *k)
 	for (i = 0; i < k->n; i++)
 		ww_kl_input_close(&k->in[i]);
 	free(k->in);
-	ww_pm_work_free(k->have[0]);
-	ww_pm_work_free(k->have[1]);
+	ww_kl_ahead_free(k);
 	ww_pm_work_free(k->lent);
 	ww_notes_free(&k->notes);
 	free(k);
@@ -60,8 +59,7 @@ static int single(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error
 
 	*out = NULL;
 	while (k->turn < k->n) {
-		*out = k->have[k->turn];
-		k->have[k->turn] = NULL;
+		*out = ww_kl_ahead_take(k, k->turn);
 		if (*out != NULL)
 			return 1;
 		rc = ww_kl_input_cycle(&k->in[k->turn], out, err);
@@ -72,53 +70,19 @@ static int single(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error
 	return rc;
 }
 
-/* Of two that do not belong together the one that was earlier. */
-static size_t earlier(const struct ww_pm_work *a, const struct ww_pm_work *b)
+static int next(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error *err)
 {
-	if (a->told_utc_ns != 0 && b->told_utc_ns != 0)
-		return a->told_utc_ns > b->told_utc_ns;
-	if (a->c.t.lo_ns != WW_TIME_MIN && b->c.t.lo_ns != WW_TIME_MIN)
-		return a->c.t.lo_ns > b->c.t.lo_ns;
-	return 0;
-}
-
-static int paired(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error *err)
-{
-	size_t i;
 	int rc;
 
-	for (i = 0; i < 2; i++) {
-		if (k->have[i] != NULL)
-			continue;
-		rc = ww_kl_input_cycle(&k->in[i], &k->have[i], err);
-		if (rc < 0)
-			return rc;
-	}
-	if (k->in[0].decided && k->in[1].decided && k->in[0].ftrace == k->in[1].ftrace) {
-		ww_note(&k->notes, "both texts are %s: read one after the other, no pair",
-			k->in[0].ftrace ? "ftrace" : "kernel text");
-		k->pair = false;
+	if (!k->pair)
 		return single(k, out, err);
-	}
-	if (k->have[0] != NULL && k->have[1] != NULL) {
-		if (ww_pm_same(k->have[0], k->have[1])) {
-			rc = ww_pm_merge(k->have[0], k->have[1], err);
-			ww_pm_work_free(k->have[1]);
-			k->have[1] = NULL;
-			*out = k->have[0];
-			k->have[0] = NULL;
-			return rc < 0 ? rc : 1;
-		}
-		i = earlier(k->have[0], k->have[1]);
-		ww_note(&k->notes, "a cycle of one text has none of the other beside it");
-	} else {
-		i = k->have[0] == NULL;
-		if (k->have[i] != NULL)
-			ww_note(&k->notes, "a cycle of one text has none of the other beside it");
-	}
-	*out = k->have[i];
-	k->have[i] = NULL;
-	return *out != NULL;
+	rc = ww_kl_paired(k, out, err);
+	if (rc < 0 || k->in[0].ftrace != k->in[1].ftrace || !k->in[0].decided || !k->in[1].decided)
+		return rc;
+	ww_note(&k->notes, "both texts are %s: read one after the other, no pair",
+		k->in[0].ftrace ? "ftrace" : "kernel text");
+	k->pair = false;
+	return single(k, out, err);
 }
 
 static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
@@ -193,6 +157,12 @@ static int finish(struct ww_kernlog *k, struct ww_error *err)
 		return 0;
 	k->over = true;
 	ww_pm_console_note(&k->console, &k->notes);
+	if (k->alone > 0 && k->joined)
+		ww_note(&k->notes, "%u suspend%s in one of the files alone", k->alone,
+			k->alone == 1 ? " is" : "s are");
+	else if (k->alone > 0)
+		ww_note(&k->notes, "no suspend of one file is in the other: they are no pair, and "
+				   "told one after the other");
 	for (i = 0; i < k->n; i++) {
 		if (k->in[i].lost > 0)
 			ww_note(&k->notes,
@@ -226,7 +196,7 @@ int ww_kernlog_next(struct ww_kernlog *k, const struct ww_pm_cycle **out, struct
 	*out = NULL;
 	ww_pm_work_free(k->lent);
 	k->lent = NULL;
-	rc = k->pair ? paired(k, &w, err) : single(k, &w, err);
+	rc = next(k, &w, err);
 	if (rc == 0)
 		rc = finish(k, err);
 	if (rc <= 0 || w == NULL) {

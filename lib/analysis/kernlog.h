@@ -8,7 +8,13 @@
 #include "text/kline.h"
 #include "text/textin.h"
 
-enum { WW_KL_LINE_MAX = 65536, WW_KL_HEAD = 65536, WW_KL_JOIN = 2048, WW_KL_NAME = 160 };
+enum {
+	WW_KL_AHEAD = 16,
+	WW_KL_LINE_MAX = 65536,
+	WW_KL_HEAD = 65536,
+	WW_KL_JOIN = 2048,
+	WW_KL_NAME = 160
+};
 
 struct ww_kl_input {
 	struct ww_text *text;
@@ -49,7 +55,12 @@ struct ww_kernlog {
 	struct ww_kl_input *in;
 	size_t n, turn;
 	bool pair, over;
-	struct ww_pm_work *have[2];
+	/* Of a pair: suspends of each that were read ahead of their other. */
+	struct ww_pm_work *ahead[2][WW_KL_AHEAD];
+	size_t aheads[2];
+	int64_t offset_ns; /* of the trace's clock to the text's, at the last pair's begin */
+	bool joined;
+	uint32_t alone; /* so many had no other */
 	struct ww_pm_work *lent;
 	uint32_t cycles;
 	struct ww_pm_console_sum console;
@@ -70,6 +81,11 @@ int ww_kl_line(struct ww_kl_input *in, const char *line, size_t n, const int64_t
 int ww_kl_flush(struct ww_kl_input *in, struct ww_error *err);
 /* tell: so many lines say what it is. @return 1 it does, 0 not */
 int ww_kl_looks_like_ftrace(const char *text, size_t n, size_t *tell, struct ww_error *err);
+
+/* --- kernlog_pair.c: the next suspend of a pair, of both where both have it. @return 1, 0 */
+int ww_kl_paired(struct ww_kernlog *k, struct ww_pm_work **out, struct ww_error *err);
+struct ww_pm_work *ww_kl_ahead_take(struct ww_kernlog *k, size_t of); /* NULL none */
+void ww_kl_ahead_free(struct ww_kernlog *k);
 
 /* --- kernlog_reverse.c */
 bool ww_kl_runs_backwards(const char *text, size_t n, struct ww_kline_state *s);

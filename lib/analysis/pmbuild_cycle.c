@@ -40,7 +40,7 @@ int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, s
 	if (b->head.any) {
 		w->c.mode = b->head.mode;
 		if (b->head.utc_ns != WW_NO_TIME && b->head.utc_ns > 0)
-			w->told_utc_ns = (uint64_t)b->head.utc_ns;
+			w->told_utc_ns = (uint64_t)(w->header_ns = b->head.utc_ns);
 	}
 	return 0;
 }

@@ -34,35 +34,61 @@ static void resemblance(const struct ww_pm_work *text, const struct ww_pm_work *
 	}
 }
 
-/* Do the callbacks of both lie within one another at one offset? 1, 0, -1 not known. */
-static int nested(const struct ww_pm_work *text, const struct ww_pm_work *trace)
+/* By how much do the callbacks of both not lie within one another at one offset? -1 not known. */
+static int64_t crossed(const struct ww_pm_work *text, const struct ww_pm_work *trace)
 {
 	struct ww_pm_offset way[2];
 	struct ww_pm_pairs pairs;
-	int rc = -1;
+	int64_t most = -1;
 
 	if (ww_pm_pairs_find(text, trace, &pairs) && pairs.n >= CALLBACKS) {
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++) {
 			ww_pm_offset_find(text, trace, &pairs, i, &way[i]);
-		rc = way[0].conflict_ns < ORDER_NS && way[1].conflict_ns < ORDER_NS;
+			most = way[i].conflict_ns > most ? way[i].conflict_ns : most;
+		}
 	}
 	ww_pm_pairs_free(&pairs);
-	return rc;
+	return most;
 }
 
 bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b)
 {
 	const struct ww_pm_work *text = a->ftrace ? b : a, *trace = a->ftrace ? a : b;
 	size_t both, alike;
-	int rc;
+	int64_t apart;
 
+	if (a->header_ns != 0 && b->header_ns != 0 && a->header_ns != b->header_ns)
+		return false;
 	if (a->c.mode && b->c.mode &&
 	    (a->c.mode == WW_PM_MODE_DISK) != (b->c.mode == WW_PM_MODE_DISK))
 		return false;
-	rc = nested(text, trace);
-	if (rc >= 0)
-		return rc;
+	apart = crossed(text, trace);
+	if (apart >= 0)
+		return apart < ORDER_NS;
 	resemblance(text, trace, &both, &alike);
 	/* Nothing to compare: order decides, as where clocks differ. */
 	return both < 2 || 2 * alike >= both;
+}
+
+/* A console costs each phase its last line: what all differ by is no difference. */
+int64_t ww_pm_unlike(const struct ww_pm_work *a, const struct ww_pm_work *b)
+{
+	const struct ww_pm_work *text = a->ftrace ? b : a, *trace = a->ftrace ? a : b;
+	int64_t apart = crossed(text, trace), d[WW_PM_PHASES], least = INT64_MAX, sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < text->spans && n < WW_PM_PHASES; i++) {
+		const struct ww_pm_span *x = &text->span[i], *y = ww_pm_span_like(text, x, trace);
+
+		if (!y || !ww_iv_ok(x->printed) || !ww_iv_ok(y->length) || x->failed ||
+		    x->phase < WW_PM_SUSPEND || x->phase > WW_PM_RESUME)
+			continue;
+		d[n] = ww_iv_mid(y->length) - ww_iv_mid(x->printed);
+		least = d[n] < least ? d[n] : least;
+		n++;
+	}
+	least = n > 0 && least > 0 ? least : 0;
+	for (size_t i = 0; i < n; i++)
+		sum += d[i] > least ? d[i] - least : least - d[i];
+	return sum + (apart > 0 ? apart : 0);
 }

@@ -45,6 +45,7 @@ struct ww_pm_work {
 	const char **seen;	/* the last ones, by their hash */
 	int64_t console_off_ns; /* the text says that the console is suspended, WW_NO_TIME no */
 	uint64_t told_utc_ns;	/* wall time of its begin where the text tells one, 0 none */
+	int64_t header_ns;	/* of pm-graph's header, which both files have; 0 none */
 	bool usecs_known, usecs_1024; /* printed "usecs" are units of 1024 ns: by the text itself */
 	char generation;	      /* 'A' to 'D' of the lines of its devices, 0 none */
 	int64_t host_res_ns;	      /* of the stamps in front of the kernel's, 0 none */
@@ -75,6 +76,8 @@ struct ww_pm_line *ww_pm_add_line(struct ww_pm_work *w);     /* not initialised 
 int ww_pm_merge(struct ww_pm_work *into, struct ww_pm_work *other, struct ww_error *err);
 /* Do these two belong together? By stamps, where their clocks are one, else by order. */
 bool ww_pm_same(const struct ww_pm_work *a, const struct ww_pm_work *b);
+/* By how much the lengths differ that both know, all together; 0 also where they know none. */
+int64_t ww_pm_unlike(const struct ww_pm_work *a, const struct ww_pm_work *b);
 
 /* In the order of time, where times are known. pmbuild_span.c */
 void ww_pm_order_spans(struct ww_pm_work *w);

@@ -120,11 +120,83 @@ static void test_cut(void **state)
 	}
 }
 
+static bool joined(size_t i)
+{
+	return ww_iv_ok(span(i, WW_PM_RESUME)->traced) && ww_iv_ok(span(i, WW_PM_RESUME)->printed);
+}
+
+/* Three suspends in one, one in the other: which one it is, clocks or lengths tell. */
+static void test_more_of_one(void **state)
+{
+	static const double resume[] = {0.500, 0.540, 0.470};
+	static const double clock[] = {0, 0.026, 1234.5, -40};
+
+	(void)state;
+	for (size_t i = 0; i < WW_COUNTOF(clock); i++) {
+		for (size_t one = 0; one < 3; one++) {
+			anew();
+			for (size_t k = 0; k < 3; k++)
+				text_of(50 + 60 * (double)k, 0.300, resume[k]);
+			trace_of(50 + 60 * (double)one, 0.300, resume[one], clock[i]);
+			assert_int_equal(pair(), 3);
+			for (size_t k = 0; k < 3; k++) {
+				assert_int_equal(joined(k), k == one);
+				assert_int_equal(cycle[k]->contradictions, 0);
+			}
+			assert_non_null(strstr(notes, "2 suspends are in one of the files alone"));
+			anew();
+			text_of(50 + 60 * (double)one, 0.300, resume[one]);
+			for (size_t k = 0; k < 3; k++)
+				trace_of(50 + 60 * (double)k, 0.300, resume[k], clock[i]);
+			assert_int_equal(pair(), 3);
+			for (size_t k = 0; k < 3; k++)
+				assert_int_equal(ww_iv_ok(span(k, WW_PM_RESUME)->printed),
+						 k == one);
+		}
+	}
+}
+
+/* All alike: the clocks alone tell. Each lacks one that the other has. */
+static void test_each_lacks_one(void **state)
+{
+	(void)state;
+	anew();
+	for (int k = 0; k < 5; k++) {
+		if (k != 1)
+			text_of(50 + 60 * k, 0.300, 0.500);
+		if (k != 2)
+			trace_of(50 + 60 * k, 0.300, 0.500, 0.026);
+	}
+	assert_int_equal(pair(), 5);
+	for (size_t k = 0; k < 5; k++) {
+		assert_int_equal(ww_iv_ok(span(k, WW_PM_RESUME)->printed), k != 1);
+		assert_int_equal(ww_iv_ok(span(k, WW_PM_RESUME)->traced), k != 2);
+		assert_true(k == 0 || cycle[k]->t.lo_ns > cycle[k - 1]->t.lo_ns);
+	}
+}
+
+/* pm-graph writes one header into both files: another one is another suspend. */
+static void test_no_pair(void **state)
+{
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		anew();
+		ww_str_add(&view[TEXT], "# suspend-010226-120000 bench mem 6.1.0\n");
+		ww_str_addf(&view[TRACE], "# suspend-010226-12%02d00 bench mem 6.1.0\n",
+			    same ? 0 : 5);
+		text_of(50, 0.300, 0.500);
+		trace_of(50, 0.300, 0.500, 0);
+		assert_int_equal(pair(), same ? 1 : 2);
+		assert_int_equal(strstr(notes, "they are no pair") == NULL, same);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_storage),	    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_more_of_one), cmocka_unit_test(test_each_lacks_one),
+		cmocka_unit_test(test_no_pair),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
