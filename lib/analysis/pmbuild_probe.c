@@ -25,6 +25,20 @@ static struct ww_pm_probe *of_name(struct ww_pmbuild *b, struct ww_slice func)
 	return p;
 }
 
+/* What this task waits for in a phase of devices are devices, and they are told. */
+static bool among_devices(const struct ww_pmbuild *b)
+{
+	int i;
+
+	for (i = WW_PM_PREPARE; i <= WW_PM_COMPLETE; i++) {
+		bool devices = i <= WW_PM_SUSPEND_NOIRQ || i >= WW_PM_RESUME_NOIRQ;
+
+		if (devices && b->s.open[i] != 0)
+			return true;
+	}
+	return false;
+}
+
 void ww_pmbuild_probe(struct ww_pmbuild *b, struct ww_slice func, bool call, int32_t pid, int64_t t)
 {
 	struct ww_pm_probe *p;
@@ -32,7 +46,7 @@ void ww_pmbuild_probe(struct ww_pmbuild *b, struct ww_slice func, bool call, int
 	if (b->w == NULL || t == WW_NO_TIME || pid < 0 || pid != b->main_pid || func.n == 0)
 		return;
 	if (call) {
-		if (b->s.probe_depth++ > 0 || b->s.main_open > 0)
+		if (b->s.probe_depth++ > 0 || b->s.main_open > 0 || among_devices(b))
 			return;
 		p = of_name(b, func);
 		if (p != NULL) {

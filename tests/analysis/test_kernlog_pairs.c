@@ -191,12 +191,47 @@ static void test_no_pair(void **state)
 	}
 }
 
+static bool costs(const char *what)
+{
+	for (size_t k = 0; k < cycle[0]->others; k++)
+		if (strcmp(cycle[0]->other[k].what, what) == 0)
+			return true;
+	return false;
+}
+
+/* Functions that are probed cost time of their own outside of what is a phase or a device. */
+static void test_probes(void **state)
+{
+	(void)state;
+	anew();
+	say(TRACE, 50.000, "suspend_resume: suspend_enter[3] begin");
+	say(TRACE, 50.100, "suspend_resume: dpm_suspend[2] begin");
+	say(TRACE, 50.101, "schedule_timeout_cal: (schedule_timeout+0x0/0x3c0) timeout=50");
+	say(TRACE, 50.190, "schedule_timeout_ret: (wait_x+0x1/0x2 <- schedule_timeout) arg1=0x1");
+	say(TRACE, 50.200, "suspend_resume: dpm_suspend[2] end");
+	say(TRACE, 50.210, "suspend_resume: machine_suspend[3] begin");
+	say(TRACE, 50.220, "suspend_resume: machine_suspend[3] end");
+	say(TRACE, 50.221, "acpi_pm_finish_cal: (acpi_pm_finish+0x0/0x40)");
+	say(TRACE, 50.230, "msleep_cal: (msleep+0x0/0x40) time=20");
+	say(TRACE, 50.250, "msleep_ret: (acpi_x+0x1/0x2 <- msleep) arg1=0x1");
+	say(TRACE, 50.300,
+	    "acpi_pm_finish_ret: (suspend_enter+0x1/0x2 <- acpi_pm_finish) arg1=0x0");
+	say(TRACE, 50.310, "suspend_resume: dpm_resume[16] begin");
+	say(TRACE, 50.400, "suspend_resume: dpm_resume[16] end");
+	say(TRACE, 50.401, "suspend_resume: thaw_processes[0] begin");
+	say(TRACE, 50.402, "suspend_resume: thaw_processes[0] end");
+	assert_int_equal(read_in(view[TRACE].p, 0), 1);
+	holds(other(0, "acpi_pm_finish()")->length, 79 * MS, 2 * WW_NS_PER_US);
+	assert_false(costs("msleep()"));
+	assert_false(costs("schedule_timeout()"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_storage),	    cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_more_of_one), cmocka_unit_test(test_each_lacks_one),
-		cmocka_unit_test(test_no_pair),
+		cmocka_unit_test(test_no_pair),	    cmocka_unit_test(test_probes),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
