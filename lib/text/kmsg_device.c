@@ -330,6 +330,9 @@ bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev
 			out->partial = true;
 		return false;
 	}
+	/* Of "nvme_suspend" and others the first letter is one of those below. */
+	if (who_end > p + 2 && who_end[-1] == ')' && who_end[-2] == '(')
+		return callee(p, n, rest, out);
 	switch (*rest) {
 	case 'P':
 		if (!WW_KM_IS(rest, left, "PM: "))
@@ -357,9 +360,6 @@ bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev
 		out->text = (struct ww_slice){p, n};
 		return true;
 	default:
-		break;
+		return false;
 	}
-	if (who_end > p + 2 && who_end[-1] == ')' && who_end[-2] == '(')
-		return callee(p, n, rest, out);
-	return false;
 }
