@@ -264,7 +264,9 @@ static void some_failed(struct ww_pmbuild *b, const struct ww_pm_in *in)
 		ww_pmbuild_back(b, WW_PM_SUSPEND);
 	if (in->ev->count == 1 && reason(b)->device[0] == '\0')
 		b->s.early = true;
-	if (b->s.fail_phase == 0)
+	/* That tasks were being frozen was only assumed. */
+	if (b->s.fail_phase == 0 ||
+	    (b->s.fail_phase == WW_PM_FREEZE && b->s.open[WW_PM_FREEZE] == 0 && !b->s.frozen))
 		b->s.fail_phase = failing_phase(b, in->ev);
 	if (reason(b)->text[0] == '\0')
 		reason(b)->text = line_of(b, in);

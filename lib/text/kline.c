@@ -134,6 +134,24 @@ static void peel_all(struct ww_kcur *c)
 			return;
 }
 
+/* "Restarting tasks ... [name:process&]done." without the name. */
+static void unname(struct ww_kcur *c)
+{
+	char *to = c->s->clean;
+	const char *p = c->o->text.p, *end = p + c->o->text.n, *close;
+
+	while (p < end && to < c->s->clean + sizeof(c->s->clean)) {
+		close = ww_kl_at(p, end, "[name:", 6) ? memchr(p, ']', (size_t)(end - p)) : NULL;
+		if (close)
+			p = close + 1;
+		else
+			*to++ = *p++;
+	}
+	while (to > c->s->clean && ww_kl_blank(to[-1]))
+		to--;
+	c->o->text = (struct ww_slice){c->s->clean, (size_t)(to - c->s->clean)};
+}
+
 /* The message, once everything is off. */
 static void finish(struct ww_kcur *c)
 {
@@ -144,6 +162,8 @@ static void finish(struct ww_kcur *c)
 	o->text.p = c->p;
 	o->text.n = (size_t)(c->end - c->p);
 	o->console_n = (size_t)(c->end - (c->console ? c->console : c->p));
+	if (c->named)
+		unname(c);
 }
 
 /* "[  123.456789] text" at the very beginning, which most lines are. */
@@ -185,7 +205,8 @@ static void begin(struct ww_kcur *c, const char *line, size_t n)
 		line += 3;
 		n -= 3;
 	}
-	if (n && ww_kl_dirty(c->s, line, n)) {
+	/* A soft line break before an empty line ends the text after all. */
+	if (c->s->carry || (n && ww_kl_dirty(c->s, line, n))) {
 		n = ww_kl_clean(c->s, line, n);
 		line = c->s->clean;
 		/* The rest comes with the next line. */

@@ -2,6 +2,8 @@
 /* What a line went through: terminals' control sequences (ECMA-48), encodings of mails. */
 #include "text/klineimpl.h"
 
+#include <strings.h>
+
 /* Behind "ESC [": parameters, then one final byte. */
 static const char *csi(const char *p, const char *end)
 {
@@ -71,15 +73,31 @@ static int quoted(const char *p, const char *end)
 	return hi * 16 + lo;
 }
 
-/* Quoted-printable, as a mail is stored: told by an escaped "=" or blank, or a soft line break. */
+/* "43=2E375323]": some encode each point. */
+static bool point(const char *line, const char *p, const char *end)
+{
+	return p > line && ww_is_digit(p[-1]) && end - p > 9 && p[9] == ']' && ww_is_digit(p[3]) &&
+	       ww_is_digit(p[8]);
+}
+
+/*
+ * Quoted-printable, as a mail is stored: told by its header, an escaped "=", blank or letter of
+ * UTF-8, or a soft line break.
+ */
 static bool is_quoted(const char *line, size_t n)
 {
 	const char *p = line, *end = line + n;
+	static const char header[] = "Content-Transfer-Encoding: quoted-printable";
 
 	if (n >= 72 && n <= 76 && end[-1] == '=' && end[-2] != '=' && !ww_kl_blank(end[-2]))
 		return true;
+	if (n == sizeof(header) - 1 && strncasecmp(line, header, n) == 0)
+		return true;
 	while ((p = memchr(p, '=', (size_t)(end - p)))) {
-		if (quoted(p, end) == '=' || (quoted(p, end) == 0xc2 && quoted(p + 3, end) == 0xa0))
+		int v = quoted(p, end), after = v >= 0xc2 ? quoted(p + 3, end) : -1;
+
+		if (v == '=' || (after >= 0x80 && after < 0xc0) ||
+		    (v == '.' && point(line, p, end)))
 			return true;
 		p++;
 	}

@@ -289,6 +289,14 @@ static bool seconds(struct ww_kcur *c)
 	return true;
 }
 
+/* "05:21:14.310872543 UTC": the end of Android's "suspend exit", wrapped; no logger's stamp. */
+static bool wrapped(const char *q, const char *end)
+{
+	while (end > q && (ww_kl_blank(end[-1]) || end[-1] == '\r'))
+		end--;
+	return end - q == 4 && memcmp(q, " UTC", 4) == 0;
+}
+
 bool ww_kl_number(struct ww_kcur *c)
 {
 	const char *p = c->p, *q;
@@ -297,6 +305,8 @@ bool ww_kl_number(struct ww_kcur *c)
 	uint64_t v;
 
 	q = ww_kl_datetime(p, c->end, &ns, &decimals);
+	if (q && wrapped(q, c->end))
+		return false;
 	if (q && (q == c->end || ww_kl_blank(*q))) {
 		ww_kl_host(c, WW_HOST_WALL, ns, ww_kl_res(decimals));
 		c->p = q;
@@ -312,6 +322,8 @@ bool ww_kl_number(struct ww_kcur *c)
 		return true;
 	}
 	q = ww_kl_clock(p, c->end, &ns, &decimals);
+	if (q && wrapped(q, c->end))
+		return false;
 	if (q && q < c->end && ww_kl_blank(*q)) {
 		ww_kl_day(c, ns, ww_kl_res(decimals), false);
 		c->p = ww_kl_blanks(q, c->end);

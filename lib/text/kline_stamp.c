@@ -83,6 +83,12 @@ static bool read_stamp(struct ww_kcur *c, const char *p, struct stamp *out)
 	return true;
 }
 
+/* "root@host:~# echo mem > /sys/power/state ": a shell's own line, as those of another boot are. */
+static bool prompt(const char *p, const char *end)
+{
+	return memmem(p, (size_t)(end - p), "# ", 2) || memmem(p, (size_t)(end - p), "$ ", 2);
+}
+
 /*
  * Glued behind text: is it the kernel's? A stamp that is not padded may be a number of the
  * text: it must fit the stamps before it, and no sentence leads up to it.
@@ -94,7 +100,7 @@ static bool believable(const struct ww_kcur *c, const char *at, int64_t ns)
 
 	if (s->kernel_stamps > 1 &&
 	    (ns < s->last_kernel_ns - BACK_NS || ns > s->last_kernel_ns + AHEAD_NS))
-		return false;
+		return at[1] == ' ' && prompt(c->p, at);
 	if (at[1] == ' ' || at - c->p < 2 || at[-1] != ' ')
 		return true;
 	b = (unsigned char)(at[-2] | 0x20);
@@ -176,7 +182,7 @@ static bool take_task(struct ww_kcur *c, char kind, uint64_t who, const char *p)
 	return true;
 }
 
-/* "[ T1849]", "[    C0]": PRINTK_CALLER. */
+/* "[ T1849]", "[    C0]": PRINTK_CALLER; "[c1]" of Tizen. */
 static bool printk_caller(struct ww_kcur *c, const char *p)
 {
 	const char *q = ww_kl_blanks(p + 1, c->end);
@@ -188,9 +194,9 @@ static bool printk_caller(struct ww_kcur *c, const char *p)
 		q = ww_kl_digits(q, c->end, 3, &v);
 		return q < c->end && *q == ']' && take_task(c, 'C', v, q + 1);
 	}
-	if (q >= c->end || (*q != 'T' && *q != 'C'))
+	if (q >= c->end || (*q != 'T' && *q != 'C' && *q != 'c'))
 		return false;
-	kind = *q;
+	kind = *q == 'T' ? 'T' : 'C';
 	q = ww_kl_digits(q + 1, c->end, 9, &v);
 	if (!q || q >= c->end || *q != ']')
 		return false;
@@ -242,6 +248,9 @@ static bool mediatek(struct ww_kcur *c, const char *p)
 	q = ww_kl_digits(q + 1, c->end, 3, &v);
 	if (!q || c->end - q < 4 || q[0] != ')' || q[1] != '[')
 		return false;
+	/* "(0)[]": no task is told. */
+	if (q[2] == ']')
+		return take_task(c, 'C', v, q + 3);
 	q = ww_kl_digits(q + 2, c->end, 9, &v);
 	if (!q || q >= c->end || *q != ':')
 		return false;
@@ -253,6 +262,10 @@ static bool mediatek(struct ww_kcur *c, const char *p)
 		close = memchr(q, ']', (size_t)(c->end - q));
 		q = close ? close + 1 : q;
 	}
+	/* "]: text", and "[name:mod&]" wherever the kernel went on with a line. */
+	if (ww_kl_at(q, c->end, ": ", 2))
+		q += 2;
+	c->named = memmem(q, (size_t)(c->end - q), "[name:", 6) != NULL;
 	return take_task(c, 'T', v, q);
 }
 

@@ -15,6 +15,7 @@ struct ww_kcur {
 	const char *console; /* where the kernel's own bytes begin, NULL not known */
 	bool header;	     /* a logger's header with a tag was there */
 	bool whole;	     /* nothing is left to take off */
+	bool named;	     /* MediaTek's names of modules stand within the text */
 };
 
 static inline bool ww_kl_blank(char c)

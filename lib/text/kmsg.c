@@ -86,6 +86,9 @@ static void refine(const char *p, size_t n, struct ww_pmev *out)
 	}
 	while (out->task.n && out->task.p[out->task.n - 1] == ' ')
 		out->task.n--;
+	/* "(deep)" or a wall time may stand on the next line. */
+	if (out->kind == WW_PMEV_ENTRY && n == 13 && memcmp(p, "suspend entry", 13) == 0)
+		out->partial = true;
 }
 
 /* What the message proper is. */

@@ -124,7 +124,8 @@ bool ww_km_old_task(const char *p, size_t n, struct ww_pmev *out)
 	if (n < 40 || p[15] != ' ' || p[17] != ' ' || !memchr("RSDTtXZPI", p[16], 9))
 		return false;
 	q = ww_km_last(p, n, " 0x", 3);
-	if (!q || end - q != 11)
+	/* 32 or 64 bits of flags. */
+	if (!q || (end - q != 11 && end - q != 19))
 		return false;
 	while (q > p && q[-1] == ' ')
 		q--;

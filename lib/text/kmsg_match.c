@@ -218,9 +218,12 @@ static bool date(struct cursor *c)
 	int64_t y, mo, d, h, mi, s, each = 1000000000, ns = 0;
 
 	if (!digits(c, 4, &y) || !sign(c, '-') || !digits(c, 2, &mo) || !sign(c, '-') ||
-	    !digits(c, 2, &d) || !sign(c, ' ') || !digits(c, 2, &h) || !sign(c, ':') ||
-	    !digits(c, 2, &mi) || !sign(c, ':') || !digits(c, 2, &s) || y < 1970 || y > 2200 ||
-	    mo < 1 || mo > 12 || d < 1 || d > 31)
+	    !digits(c, 2, &d))
+		return false;
+	c->ran_out |= c->p == c->end;
+	if (!sign(c, ' ') || !digits(c, 2, &h) || !sign(c, ':') || !digits(c, 2, &mi) ||
+	    !sign(c, ':') || !digits(c, 2, &s) || y < 1970 || y > 2200 || mo < 1 || mo > 12 ||
+	    d < 1 || d > 31)
 		return false;
 	if (c->p < c->end && *c->p == '.')
 		for (c->p++; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++) {
