@@ -110,6 +110,12 @@ void ww_kernlog_text_devices(struct ww_str *s, const struct ww_pm_cycle *c, size
 	for (size_t i = 0; i < c->devices; i++)
 		order[i] = &c->device[i];
 	qsort(order, c->devices, sizeof(*order), by_weight);
+	if (weight(order[0]) < 0) {
+		ww_str_addf(s, "\n  callbacks of devices: %llu, of none how long it took\n",
+			    (unsigned long long)c->devices + c->devices_left_out);
+		free(order);
+		return;
+	}
 	ww_grid_head(&g, head);
 	least = PART * weight(order[0]);
 	for (size_t i = 0; i < n && (weight(order[i]) >= least || isinf(least)); i++)
@@ -164,13 +170,46 @@ static bool asleep(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
 	       ww_add_sat(o->start_ns, o->length.lo_ns) <= ww_add_sat(c->sleep_end.hi_ns, SLACK_NS);
 }
 
-/* CPUs are phases already, and what nobody would miss is left to the other forms. */
+/* Do these make up nine tenths of the gap? */
+static bool fills(const struct ww_pm_other *gap, int64_t from, int64_t to)
+{
+	int64_t begin = gap->start_ns, end = ww_add_sat(begin, ww_iv_mid(gap->length));
+
+	from = from > begin ? from : begin;
+	to = to < end ? to : end;
+	return to > from && to - from >= (end - begin) / 10 * 9;
+}
+
+/* A gap in which something ran that has a name, and a row of its own. */
+static bool named(const struct ww_pm_cycle *c, const struct ww_pm_other *gap)
+{
+	if (strcmp(gap->what, "silent gap") != 0 || gap->start_ns == WW_TIME_MIN)
+		return false;
+	for (size_t i = 0; i < c->others; i++) {
+		const struct ww_pm_other *o = &c->other[i];
+
+		if (!strstr(o->what, " gap") && o->start_ns != WW_TIME_MIN && ww_iv_ok(o->length) &&
+		    o->length.lo_ns < ww_iv_mid(gap->length) * 2 &&
+		    fills(gap, o->start_ns, ww_add_sat(o->start_ns, ww_iv_mid(o->length))))
+			return true;
+	}
+	for (size_t i = 0; i < c->spans; i++) {
+		int phase = c->span[i].phase;
+
+		if ((phase == WW_PM_SYNC || phase == WW_PM_FREEZE || phase == WW_PM_IMAGE) &&
+		    fills(gap, c->span[i].start_ns, c->span[i].end_ns))
+			return true;
+	}
+	return false;
+}
+
+/* All CPUs are a phase already, and what nobody would miss is left to the other forms. */
 static bool worth(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
 {
 	double all = ww_pm_ms(c->suspend), ms = ww_pm_ms(o->length), resume = ww_pm_ms(c->resume);
 
 	all = (isnan(all) ? 0 : all) + (isnan(resume) ? 0 : resume);
-	return strncmp(o->what, "CPU ", 4) != 0 && !asleep(c, o) &&
+	return strncmp(o->what, "CPU o", 5) != 0 && !asleep(c, o) && !named(c, o) &&
 	       (isnan(ms) || ms >= OTHER_PART * all);
 }
 

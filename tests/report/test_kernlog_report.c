@@ -130,6 +130,31 @@ static void test_text_asleep(void **state)
 	ww_str_free(&s);
 }
 
+/* What has a name and a row of its own is not told once more as silence. */
+static void test_text_named(void **state)
+{
+	struct ww_pm_cycle c = good();
+	struct ww_pm_other both[2] = {others[0], others[0]};
+	struct ww_str s = {0};
+
+	(void)state;
+	both[1].what = "CPU 3 offline";
+	both[1].before = both[1].after = "";
+	both[1].start_ns += MS;
+	c.other = both;
+	c.others = 2;
+	ww_kernlog_text_others(&s, &c, 10);
+	assert_string_equal(s.p, "\n        ms  what is no device\n   192.878  CPU 3 offline\n");
+	ww_str_free(&s);
+	/* It was for the smaller part of the silence. */
+	both[1].length.lo_ns /= 2;
+	both[1].length.hi_ns /= 2;
+	ww_kernlog_text_others(&s, &c, 10);
+	has(&s, "   192.878  silent gap\n");
+	has(&s, "    96.439  CPU 3 offline\n");
+	ww_str_free(&s);
+}
+
 /* A log must not steer the terminal. */
 static void test_text_plain(void **state)
 {
@@ -405,14 +430,15 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	    cmocka_unit_test(test_text_refused),
-		cmocka_unit_test(test_text_hung),   cmocka_unit_test(test_text_without_stamps),
-		cmocka_unit_test(test_text_asleep), cmocka_unit_test(test_text_plain),
-		cmocka_unit_test(test_lengths),	    cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_json),	    cmocka_unit_test(test_json_unknown),
-		cmocka_unit_test(test_csv),	    cmocka_unit_test(test_many),
-		cmocka_unit_test(test_median),	    cmocka_unit_test(test_never),
-		cmocka_unit_test(test_rows),	    cmocka_unit_test(test_full),
+		cmocka_unit_test(test_text),	     cmocka_unit_test(test_text_refused),
+		cmocka_unit_test(test_text_hung),    cmocka_unit_test(test_text_without_stamps),
+		cmocka_unit_test(test_text_asleep),  cmocka_unit_test(test_text_plain),
+		cmocka_unit_test(test_text_named),   cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_decimals),     cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_unknown), cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_many),	     cmocka_unit_test(test_median),
+		cmocka_unit_test(test_never),	     cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
