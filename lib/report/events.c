@@ -132,13 +132,19 @@ static bool stretch(const struct ww_events *e, int64_t start, int64_t end,
 
 static void thread(struct ww_events *e, uint32_t which)
 {
-	static const char *const names[] = {NULL,    "suspends",	   "phases",
-					    "other", "firmware and sleep", "devices, in order"};
+	static const char *const names[WW_TRACK_LANE] = {
+		[WW_TRACK_EVENTS] = "suspends",
+		[WW_TRACK_PHASES] = "phases",
+		[WW_TRACK_OTHER] = "other",
+		[WW_TRACK_FIRMWARE] = "firmware and sleep",
+		[WW_TRACK_SYNC] = "devices, in order",
+	};
 	struct ww_str name = {0};
 
 	if (which < WW_TRACK_LANE) {
 		if (!(e->named >> which & 1))
-			ww_events_name(e, e->pid, which, names[which]);
+			ww_events_name(e, e->pid, which,
+				       names[which] ? names[which] : "other, beside");
 		e->named |= 1u << which;
 		return;
 	}
@@ -176,61 +182,100 @@ bool ww_events_fits(struct ww_events_lane *l, int64_t ns, int64_t end)
 	return true;
 }
 
-static void put_span(struct ww_events *e, const struct ww_pm_span *p)
-{
-	uint32_t track = WW_TRACK_PHASES;
-	struct ww_json *j = &e->j;
+/* What is drawn, and where: a phase, or what is no device. */
+struct item {
+	const struct ww_pm_span *span;
+	const struct ww_pm_other *other;
 	int64_t ns, dur;
+};
 
-	if (!stretch(e, p->start_ns, p->end_ns, p->length, &ns, &dur))
-		return;
-	if (!ww_events_fits(&e->phases, ns, ns + dur)) {
-		if (!ww_events_fits(&e->other, ns, ns + dur))
-			return;
-		track = WW_TRACK_OTHER;
-	}
-	thread(e, track);
-	ww_events_slice(e, e->pid, track, "phase", p->phase > 0 ? ww_pm_phase_name(p->phase) : "?",
-			ns, dur);
-	ww_json_open(j, "args", '{');
+/* What holds the other comes first. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->dur < y->dur) - (x->dur > y->dur);
+}
+
+/* @return 0: nowhere is room */
+static uint32_t beside(struct ww_events *e, const struct item *p)
+{
+	for (uint32_t i = 0; i < WW_COUNTOF(e->other); i++)
+		if (ww_events_fits(&e->other[i], p->ns, p->ns + p->dur))
+			return WW_TRACK_OTHER + i;
+	return 0;
+}
+
+static void span_args(struct ww_json *j, const struct ww_pm_span *p)
+{
 	if (p->verb)
 		ww_json_text(j, "verb", ww_pm_verb_name(p->verb));
 	length_arg(j, "corrected_ms", p->corrected);
 	length_arg(j, "printed_ms", p->printed);
 	if (p->failed)
 		ww_json_bool(j, "failed", true);
+}
+
+static void put_item(struct ww_events *e, const struct item *p, uint32_t track)
+{
+	const char *name = p->other		? p->other->what
+			   : p->span->phase > 0 ? ww_pm_phase_name(p->span->phase)
+						: "?";
+	struct ww_json *j = &e->j;
+
+	thread(e, track);
+	ww_events_slice(e, e->pid, track, p->other ? "other" : "phase", name, p->ns, p->dur);
+	ww_json_open(j, "args", '{');
+	if (p->other) {
+		text_arg(j, "after", p->other->before);
+		text_arg(j, "before", p->other->after);
+	} else {
+		span_args(j, p->span);
+	}
 	ww_json_close(j, '}');
 	ww_json_close(j, '}');
 }
 
-static int by_start(const void *a, const void *b)
+/* Phases, and in their own threads what is no device and phases that overlap others. */
+static void put_items(struct ww_events *e, const struct ww_pm_cycle *c)
 {
-	const struct ww_pm_span *x = *(const struct ww_pm_span *const *)a;
-	const struct ww_pm_span *y = *(const struct ww_pm_span *const *)b;
+	struct item *item = malloc((c->spans + c->others + 1) * sizeof(*item));
+	size_t n = 0, rest = 0;
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	/* What holds the other comes first. */
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static void put_spans(struct ww_events *e, const struct ww_pm_cycle *c)
-{
-	const struct ww_pm_span **order =
-		malloc((c->spans + 1) * sizeof(const struct ww_pm_span *));
-
-	if (!order) {
+	if (!item) {
 		e->out.s.bad = true;
 		return;
 	}
-	for (size_t i = 0; i < c->spans; i++)
-		order[i] = &c->span[i];
-	qsort(order, c->spans, sizeof(*order), by_start);
-	for (size_t i = 0; i < c->spans; i++)
-		put_span(e, order[i]);
-	free(order);
+	for (size_t i = 0; i < c->spans; i++) {
+		const struct ww_pm_span *p = &c->span[i];
+
+		item[n] = (struct item){.span = p};
+		n += stretch(e, p->start_ns, p->end_ns, p->length, &item[n].ns, &item[n].dur);
+	}
+	qsort(item, n, sizeof(*item), by_begin);
+	for (size_t i = 0; i < n; i++) {
+		if (ww_events_fits(&e->phases, item[i].ns, item[i].ns + item[i].dur))
+			put_item(e, &item[i], WW_TRACK_PHASES);
+		else
+			item[rest++] = item[i];
+	}
+	for (size_t i = 0; i < c->others; i++) {
+		const struct ww_pm_other *o = &c->other[i];
+
+		item[rest] = (struct item){.other = o};
+		rest += stretch(e, o->start_ns, WW_TIME_MAX, o->length, &item[rest].ns,
+				&item[rest].dur);
+	}
+	qsort(item, rest, sizeof(*item), by_begin);
+	for (size_t i = 0; i < rest; i++) {
+		uint32_t track = beside(e, &item[i]);
+
+		if (track)
+			put_item(e, &item[i], track);
+	}
+	free(item);
 }
 
 static uint32_t lane_of(struct ww_events_lane *lane, const struct ww_pm_device *d, int64_t ns,
@@ -290,23 +335,6 @@ static void put_device(struct ww_events *e, const struct ww_pm_device *d)
 	ww_str_free(&name);
 }
 
-static void put_other(struct ww_events *e, const struct ww_pm_other *o)
-{
-	struct ww_json *j = &e->j;
-	int64_t ns, dur;
-
-	if (!stretch(e, o->start_ns, WW_TIME_MAX, o->length, &ns, &dur) ||
-	    !ww_events_fits(&e->other, ns, ns + dur))
-		return;
-	thread(e, WW_TRACK_OTHER);
-	ww_events_slice(e, e->pid, WW_TRACK_OTHER, "other", o->what, ns, dur);
-	ww_json_open(j, "args", '{');
-	text_arg(j, "after", o->before);
-	text_arg(j, "before", o->after);
-	ww_json_close(j, '}');
-	ww_json_close(j, '}');
-}
-
 static int64_t inside(struct ww_interval t)
 {
 	return !ww_iv_ok(t) || t.lo_ns == WW_TIME_MIN || t.hi_ns == WW_TIME_MAX ? WW_TIME_MIN
@@ -345,7 +373,7 @@ static void put_whole(struct ww_events *e, const struct ww_pm_cycle *c, int64_t 
 		ww_json_open(j, "args", '{');
 		if (c->mode != WW_PM_MODE_UNKNOWN)
 			ww_json_text(j, "mode", ww_pm_mode_name(c->mode));
-		text_arg(j, "why", why.p);
+		text_arg(j, "why", ww_pm_why_alone(&why));
 		length_arg(j, "suspend_ms", c->suspend);
 		length_arg(j, "resume_ms", c->resume);
 		length_arg(j, "slept_ms", c->slept);
@@ -368,7 +396,8 @@ static void process(struct ww_events *e, int64_t from)
 		e->pid++;
 	e->named = e->lanes = 0;
 	memset(e->lane, 0, sizeof(e->lane));
-	e->phases.depth = e->other.depth = 0;
+	e->phases.depth = 0;
+	memset(e->other, 0, sizeof(e->other));
 	ww_str_add(&name, "kernel");
 	if (e->pid > e->first_pid)
 		ww_str_addf(&name, ", boot %u", (unsigned)(e->pid - e->first_pid + 1));
@@ -389,12 +418,10 @@ void ww_events_cycle(struct ww_events *e, const struct ww_pm_cycle *c)
 	}
 	process(e, from);
 	put_whole(e, c, from, to);
-	put_spans(e, c);
+	put_items(e, c);
 	put_sleep(e, c);
 	for (size_t i = 0; i < c->devices; i++)
 		put_device(e, &c->device[i]);
-	for (size_t i = 0; i < c->others; i++)
-		put_other(e, &c->other[i]);
 	e->until_ns = to;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Trace Event JSON, which Perfetto and chrome://tracing show: slices ("X") on threads of
  * processes, counters ("C"), instants ("i"), names ("M"); ts and dur in microseconds.
- * Slices of one thread nest or follow each other, as viewers want them.
+ * Slices of one thread nest or follow each other, as viewers want them, and stand in the order of
+ * their begins.
  */
 #ifndef WW_REPORT_EVENTS_H
 #define WW_REPORT_EVENTS_H
@@ -15,7 +16,8 @@
 enum {
 	WW_TRACK_EVENTS = 1,
 	WW_TRACK_PHASES,
-	WW_TRACK_OTHER,
+	WW_TRACK_OTHER, /* and what goes on beside it */
+	WW_TRACK_OTHER_LAST = WW_TRACK_OTHER + 3,
 	WW_TRACK_FIRMWARE,
 	WW_TRACK_SYNC,
 	WW_TRACK_LANE
@@ -39,7 +41,8 @@ struct ww_events {
 	uint32_t lanes;	    /* that have theirs */
 	int64_t until_ns;   /* end of what was placed last */
 	uint64_t unplaced;  /* cycles without times */
-	struct ww_events_lane lane[WW_EVENTS_LANES], phases, other;
+	struct ww_events_lane lane[WW_EVENTS_LANES], phases;
+	struct ww_events_lane other[WW_TRACK_OTHER_LAST - WW_TRACK_OTHER + 1];
 	ww_events_clock *clock; /* NULL: the kernel's axis itself */
 	void *arg;
 };

@@ -74,12 +74,22 @@ static void bounds(struct ww_json *j, struct ww_interval t)
 /* Each where its middle is; what holds it surely stands in its arguments. */
 static void put_events(struct ww_events *e, const struct ww_cycle *c, int64_t zero)
 {
-	for (int i = 0; i < WW_EV_COUNT; i++) {
-		struct ww_interval t = c->event[i];
+	int order[WW_EV_COUNT], n = 0;
 
-		if (!bounded(t))
+	for (int i = 0; i < WW_EV_COUNT; i++) {
+		int at = n;
+
+		if (!bounded(c->event[i]))
 			continue;
-		t = (struct ww_interval){t.lo_ns - zero, t.hi_ns - zero};
+		for (; at && ww_iv_mid(c->event[order[at - 1]]) > ww_iv_mid(c->event[i]); at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+		n++;
+	}
+	for (int k = 0; k < n; k++) {
+		int i = order[k];
+		struct ww_interval t = {c->event[i].lo_ns - zero, c->event[i].hi_ns - zero};
+
 		ww_events_slice(e, OUTSIDE, T_EVENTS, "event", ww_event_name(i), ww_iv_mid(t), -1);
 		bounds(&e->j, t);
 		ww_json_close(&e->j, '}');
@@ -191,6 +201,8 @@ static int put_all(struct ww_events *e, const struct ww_resume *r, struct ww_tra
 		put_latencies(e, c, r->span.lo_ns);
 		w.lo_ns = ww_add_sat(w.lo_ns, -BEFORE_NS);
 		w.hi_ns = ww_add_sat(w.hi_ns, AFTER_NS);
+		w.lo_ns = ww_events_bin(w.lo_ns, r->span.lo_ns);
+		w.hi_ns = ww_events_bin(w.hi_ns, r->span.lo_ns);
 		/* A stretch between two cycles belongs to one of them. */
 		w.lo_ns = w.lo_ns < until ? until : w.lo_ns;
 		if (t && w.lo_ns < w.hi_ns)

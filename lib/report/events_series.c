@@ -17,6 +17,11 @@ static int64_t mid(const struct ww_batch *b, size_t i)
 	return ww_iv_mid((struct ww_interval){b->lo_ns[i], b->hi_ns[i]});
 }
 
+int64_t ww_events_bin(int64_t ns, int64_t zero)
+{
+	return ns <= zero ? zero : ns - (ns - zero) % BIN_NS;
+}
+
 /* ---- watts ---- */
 
 /* A reading stands where the middle of its window was. */
@@ -50,10 +55,11 @@ static int watts(struct ww_events_series *s, const struct ww_source_info *src,
 	while ((rc = ww_cursor_next(k, &b, err)) > 0)
 		for (size_t i = 0; i < b.n && column < b.channels; i++) {
 			double v = ww_code_value(&scale, b.codes[column][i]);
+			int64_t ns = mid(&b, i) - back;
 
-			if (isfinite(v) && seen++ % every == 0)
-				ww_events_counter(s->e, s->pid, name.p, ch->unit,
-						  mid(&b, i) - back - s->zero, v);
+			/* What lies at an edge belongs to one stretch. */
+			if (ns >= w.lo_ns && ns < w.hi_ns && isfinite(v) && seen++ % every == 0)
+				ww_events_counter(s->e, s->pid, name.p, ch->unit, ns - s->zero, v);
 		}
 	ww_cursor_close(k);
 	ww_str_free(&name);
@@ -91,15 +97,14 @@ static void tell(struct ww_events_series *s, struct count *c, int64_t bin, uint6
 {
 	if (n == c->told && c->told_bin != INT64_MIN)
 		return;
-	ww_events_counter(s->e, s->pid, c->name, "bytes in 10 ms", bin * BIN_NS - s->zero,
-			  (double)n);
+	ww_events_counter(s->e, s->pid, c->name, "bytes in 10 ms", bin * BIN_NS, (double)n);
 	c->told = n;
 	c->told_bin = bin;
 }
 
 static void count(struct ww_events_series *s, struct count *c, int64_t ns)
 {
-	int64_t bin = ns / BIN_NS;
+	int64_t bin = (ns - s->zero) / BIN_NS;
 
 	if (bin == c->bin) {
 		c->n++;
@@ -178,9 +183,13 @@ static int bytes(struct ww_events_series *s, const struct ww_source_info *src, u
 		return rc;
 	while ((rc = ww_cursor_next(k, &b, err)) > 0)
 		for (size_t i = 0; i < b.n; i++) {
-			count(s, &c, mid(&b, i));
+			int64_t ns = mid(&b, i);
+
+			if (ns < w.lo_ns || ns >= w.hi_ns)
+				continue;
+			count(s, &c, ns);
 			if (!beats)
-				add_byte(s, &l, src->name, b.data[i], mid(&b, i));
+				add_byte(s, &l, src->name, b.data[i], ns);
 		}
 	ww_cursor_close(k);
 	end_line(s, &l, src->name);

@@ -15,6 +15,8 @@ struct ww_events_series {
 	uint64_t named;	      /* bits: sources whose thread has its name */
 };
 
+/* The begin of the bin of bytes that a time lies in: stretches begin and end there. */
+int64_t ww_events_bin(int64_t ns, int64_t zero);
 /* All sources of the trace in a stretch. */
 int ww_events_series(struct ww_events_series *s, struct ww_interval w, struct ww_error *err);
 

@@ -88,6 +88,8 @@ void ww_ksum_free(struct ww_ksum *s);
 void ww_put_errno(struct ww_str *s, int error);
 /* Why it ended as it did, as one phrase: "usb 1-1 in suspend: error -16". */
 void ww_pm_why(struct ww_str *s, const struct ww_pm_cycle *c);
+/* The same where no result stands before it. */
+const char *ww_pm_why_alone(const struct ww_str *why);
 
 /* The same for a column: "suspend -16 EBUSY: usb 1-1". */
 void ww_pm_why_brief(struct ww_str *s, const struct ww_pm_cycle *c);

@@ -75,6 +75,13 @@ void ww_pm_why(struct ww_str *s, const struct ww_pm_cycle *c)
 	}
 }
 
+const char *ww_pm_why_alone(const struct ww_str *why)
+{
+	const char *p = why->n ? why->p : "";
+
+	return p + strspn(p, ":, ");
+}
+
 void ww_pm_why_brief(struct ww_str *s, const struct ww_pm_cycle *c)
 {
 	const struct ww_pm_reason *r = &c->reason;

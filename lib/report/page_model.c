@@ -163,8 +163,7 @@ static void kernel_reason(struct ww_str *s, const struct ww_pm_cycle *k)
 	const char *text;
 
 	ww_pm_why(&why, k);
-	for (text = why.p ? why.p : ""; *text == ':' || *text == ' ' || *text == ','; text++)
-		;
+	text = ww_pm_why_alone(&why);
 	ww_str_add(s, text);
 	if (*k->reason.wakeup && !strstr(text, k->reason.wakeup))
 		ww_str_addf(s, "%swoken by %s", s->n ? ", " : "", k->reason.wakeup);

@@ -81,7 +81,7 @@ static void kernel(struct ww_str *s, const struct ww_pm_cycle *c)
 		ww_str_addf(&name, "%s%s%s %s", d->driver, *d->driver ? " " : "", d->name,
 			    d->phase > 0 ? ww_pm_phase_name(d->phase) : "");
 	text(s, ww_pm_result_name(c->result));
-	text(s, why.n ? why.p + (why.p[0] == ' ') : "");
+	text(s, ww_pm_why_alone(&why));
 	middle(s, c->suspend);
 	middle(s, c->resume);
 	middle(s, c->slept);

@@ -48,8 +48,40 @@ static void test_events(void **state)
 	has(&s, "{\"name\":\"thaw\",\"cat\":\"phase\",\"ph\":\"X\",\"ts\":10822000,"
 		"\"dur\":1234.567,\"pid\":1,\"tid\":2,");
 	/* Two that overlap are in two lanes. */
-	has(&s, "\"ts\":10430000,\"dur\":150000,\"pid\":1,\"tid\":6,");
-	has(&s, "\"ts\":10440000,\"dur\":80000,\"pid\":1,\"tid\":7,");
+	has(&s, "\"ts\":10430000,\"dur\":150000,\"pid\":1,\"tid\":9,");
+	has(&s, "\"ts\":10440000,\"dur\":80000,\"pid\":1,\"tid\":10,");
+	/* Without the words that join it to a result. */
+	has(&s, "\"why\":\"woken by IRQ 9 (acpi)\"");
+	free(text);
+}
+
+/* What is no device comes in any order and may overlap: each thread is in order, and nests. */
+static void test_events_beside(void **state)
+{
+	static const struct ww_interval ms30 = {30 * WW_NS_PER_MS, 30 * WW_NS_PER_MS};
+	struct ww_pm_other others[] = {
+		{.what = "third", .length = ms30, .start_ns = 10 * WW_NS_PER_S + 90000000},
+		{.what = "second", .length = ms30, .start_ns = 10 * WW_NS_PER_S + 65000000},
+		{.what = "first", .length = ms30, .start_ns = 10 * WW_NS_PER_S + 50000000},
+	};
+	struct ww_pm_cycle c = good();
+	const char *first, *second, *third;
+	struct ww_str s;
+	char *text;
+
+	(void)state;
+	c.other = others;
+	c.others = 3;
+	text = events_of(&c, 1);
+	s = (struct ww_str){.p = text, .n = strlen(text)};
+	has(&s, "\"ts\":10050000,\"dur\":30000,\"pid\":1,\"tid\":3,");
+	has(&s, "\"ts\":10065000,\"dur\":30000,\"pid\":1,\"tid\":4,");
+	has(&s, "\"ts\":10090000,\"dur\":30000,\"pid\":1,\"tid\":3,");
+	has(&s, "\"other, beside\"");
+	first = strstr(text, "\"first\"");
+	second = strstr(text, "\"second\"");
+	third = strstr(text, "\"third\"");
+	assert_true(first && second && third && first < second && second < third);
 	free(text);
 }
 
@@ -85,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_beside),
 		cmocka_unit_test(test_events_boot),
 		cmocka_unit_test(test_events_unplaced),
 	};
