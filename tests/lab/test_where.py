@@ -96,7 +96,10 @@ class Where(unittest.TestCase):
         more = ["-m", METER.format(d.path("state"))] if meter else []
         command = [program("resumetime"), "record", "-p", d.wire, "--console", d.console,
                    "--cycles", str(cycles), "--suspend", d.suspend_command(suspend), "--wake",
-                   f"{lab.qmp_program()} {d.path('qmp.sock')} system_wakeup", "-o", path, *more]
+                   # Under load it may not be asleep yet: its console takes its time.
+                   f"for i in $(seq 100); do {lab.qmp_program()} {d.path('qmp.sock')} "
+                   "system_wakeup 2> /dev/null && exit 0; sleep 0.1; done; exit 1",
+                   "-o", path, *more]
         for option, value in (("--silence", "400ms"), ("--settle", "600ms"), ("--asleep", "500ms")):
             if option not in args:
                 command += [option, value]
