@@ -209,15 +209,27 @@ static int maybe_open(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww
 	return ww_pmbuild_open(b, in, !proper, err);
 }
 
+/* Android tells the wall time with the entry and the exit: it goes on in the sleep. */
+static void wall_time(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
+{
+	int64_t *offset = e->kind == WW_PMEV_ENTRY ? &b->s.utc_entry : &b->s.utc_exit;
+
+	if (e->utc_ns == WW_NO_TIME || e->utc_ns <= 0)
+		return;
+	if (e->kind == WW_PMEV_ENTRY)
+		b->w->told_utc_ns = (uint64_t)e->utc_ns;
+	if (t != WW_NO_TIME)
+		*offset = e->utc_ns - t;
+}
+
 static void frame(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
 	const struct ww_pmev *e = in->ev;
 
-	if (e->kind == WW_PMEV_ENTRY) {
+	if (e->kind == WW_PMEV_ENTRY)
 		b->s.entry = true;
-		if (e->utc_ns != WW_NO_TIME && e->utc_ns > 0)
-			b->w->told_utc_ns = (uint64_t)e->utc_ns;
-	}
+	if (e->kind == WW_PMEV_ENTRY || e->kind == WW_PMEV_EXIT)
+		wall_time(b, e, t);
 	if (e->mode != WW_PM_MODE_UNKNOWN &&
 	    (e->kind == WW_PMEV_ENTRY || e->kind == WW_PMEV_MODE || e->kind == WW_PMEV_ASLEEP ||
 	     e->kind == WW_PMEV_AWAKE || b->w->c.mode == WW_PM_MODE_UNKNOWN))

@@ -101,6 +101,7 @@ struct ww_pmbuild {
 		int32_t callee_err;
 		size_t console_at;
 		int64_t offset_before, offset_after; /* least host - kernel on each side */
+		int64_t utc_entry, utc_exit;	     /* told wall time - kernel, INT64_MAX none */
 	} s;
 	size_t bucket[WW_PM_BUCKETS];	    /* index + 1 of the last open call */
 	struct ww_pm_seen seen[WW_PM_SEEN]; /* the phase each device was called in last */

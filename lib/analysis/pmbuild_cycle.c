@@ -27,7 +27,7 @@ int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, s
 	b->s.sum_ns = b->s.machine_ns = b->s.deep_ns = WW_NO_TIME;
 	b->s.cpu_number = -1;
 	b->s.thaw_end = b->s.exit = b->s.slept = WW_INTERVAL_NONE;
-	b->s.offset_before = b->s.offset_after = INT64_MAX;
+	b->s.offset_before = b->s.offset_after = b->s.utc_entry = b->s.utc_exit = INT64_MAX;
 	b->before_t = b->before_host = b->before_bench = WW_NO_TIME;
 	b->before_kernel_line = 0;
 	b->main_pid = -1;
@@ -146,6 +146,18 @@ static void slept_by_host(struct ww_pmbuild *b)
 		c->slept.hi_ns += c->sleep_end.hi_ns - c->sleep_begin.lo_ns;
 }
 
+/* By the wall times that the kernel tells; a clock that is read at the wake counts seconds. */
+static void slept_by_utc(struct ww_pmbuild *b)
+{
+	int64_t grown;
+
+	if (b->s.utc_entry == INT64_MAX || b->s.utc_exit == INT64_MAX)
+		return;
+	grown = b->s.utc_exit - b->s.utc_entry;
+	if (grown >= 2 * WW_NS_PER_S && grown < INT64_C(366) * 86400 * WW_NS_PER_S)
+		b->w->c.slept = (struct ww_interval){grown - WW_NS_PER_S, grown + WW_NS_PER_S};
+}
+
 /*
  * A journal's daemon is frozen with the rest: what the kernel says from then on is stamped
  * after the thaw. The jump then stands before lines that were printed before the sleep.
@@ -190,6 +202,8 @@ static void totals(struct ww_pmbuild *b)
 		c->slept = b->s.slept;
 	else if (c->result == WW_PM_OK && c->clock == WW_PM_CLOCK_PRINTK)
 		slept_by_host(b);
+	if (!ww_iv_ok(c->slept) && c->result == WW_PM_OK && c->clock == WW_PM_CLOCK_PRINTK)
+		slept_by_utc(b);
 	c->t.lo_ns = b->s.begin_ns != WW_NO_TIME && !b->s.cut ? b->s.begin_ns : WW_TIME_MIN;
 	if (ww_iv_ok(b->s.exit))
 		c->t.hi_ns = b->s.exit.hi_ns;

@@ -242,6 +242,45 @@ static void test_units_by_age(void **state)
 	}
 }
 
+static void wall(int64_t ms, int kind, int64_t utc_ms)
+{
+	struct ww_pmev e = ev(kind, 0, 0);
+
+	e.utc_ns = utc_ms * MS;
+	feed(ms, e);
+}
+
+/* The wall times of an entry and its exit are 95 s further apart than the kernel's clock. */
+static void test_wall_times(void **state)
+{
+	(void)state;
+	begin(false);
+	wall(1000, WW_PMEV_ENTRY, 1700000000000);
+	step(1010, 1020, WW_PM_FREEZE, 0);
+	step(1030, 1100, WW_PM_SUSPEND, WW_PM_V_SUSPEND);
+	step(1200, 1300, WW_PM_RESUME, WW_PM_V_RESUME);
+	step(1310, 1320, WW_PM_THAW, 0);
+	wall(1330, WW_PMEV_EXIT, 1700000000000 + 330 + 95000);
+	end();
+	assert_int_equal(w->c.result, WW_PM_OK);
+	assert_true(w->c.slept.lo_ns == 94000 * MS && w->c.slept.hi_ns == 96000 * MS);
+	done();
+}
+
+/* The text begins where a wake is pending; the step is told only by what follows. */
+static void test_pending_first(void **state)
+{
+	(void)state;
+	begin(false);
+	feed(10, ev(WW_PMEV_WAKE_PENDING, 0, 0));
+	feed(11, ev(WW_PMEV_ABORT, WW_PM_SUSPEND, WW_PM_V_SUSPEND));
+	feed(12, ev(WW_PMEV_SOME_FAILED, WW_PM_SUSPEND, 0));
+	end();
+	assert_int_equal(w->c.result, WW_PM_ABORTED);
+	assert_string_equal(w->c.reason.step, "suspend");
+	done();
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -262,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_nested),	      cmocka_unit_test(test_same_names),
 		cmocka_unit_test(test_traced_s2idle), cmocka_unit_test(test_boot_clock),
 		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_units_by_age),
+		cmocka_unit_test(test_wall_times),    cmocka_unit_test(test_pending_first),
 		cmocka_unit_test(test_names),
 	};
 
