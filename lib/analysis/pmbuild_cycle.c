@@ -355,10 +355,32 @@ static void mode(struct ww_pmbuild *b)
 		w->c.mode = WW_PM_MODE_MEM;
 }
 
+/* "Disabling non-boot CPUs ..." and nothing else: a machine that went off, or into kexec. */
+static bool only_cpus(const struct ww_pmbuild *b)
+{
+	const struct ww_pm_work *w = b->w;
+	size_t i;
+
+	if (!b->s.cut || !b->s.cpus || b->s.side != WW_PM_DOWN || b->s.slept_mark ||
+	    b->s.phase_failed || b->s.console || b->s.frozen || w->devices > 0 || b->ftrace ||
+	    w->c.mode != WW_PM_MODE_UNKNOWN)
+		return false;
+	for (i = 0; i < w->spans; i++)
+		if (w->span[i].phase != WW_PM_CPU_OFF)
+			return false;
+	return true;
+}
+
 int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 {
 	struct ww_pm_work *w = b->w;
 	int rc;
+
+	if (only_cpus(b)) {
+		b->w = NULL;
+		ww_pm_work_free(w);
+		return 0;
+	}
 
 	if (b->s.pending)
 		b->w->span[b->s.pending - 1].end_ns = b->w->span[b->s.pending - 1].start_ns;

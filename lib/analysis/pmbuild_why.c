@@ -335,8 +335,10 @@ static void died(struct ww_pmbuild *b, const struct ww_pm_in *in)
 
 	if (b->s.side == WW_PM_OVER)
 		return;
+	/* What is told first names the cause; "Oops" and the panic come after it. */
+	if (!b->s.died)
+		r->text = line_of(b, in);
 	b->s.died = true;
-	r->text = line_of(b, in);
 	if (e->device.n > 0)
 		r->device = ww_pm_str(b->w, e->device);
 	if (e->driver.n > 0)

@@ -144,7 +144,7 @@ static void set_value(struct ww_pmev *e, int what, int64_t value)
 static void suspend_resume(struct ww_slice a, struct ww_pmev *e)
 {
 	const char *p = ww_skip_spaces(a.p, a.p + a.n), *end = a.p + a.n;
-	const char *open, *close = rfind(p, end, ']');
+	const char *open, *blank, *close = rfind(p, end, ']');
 	struct ww_slice word;
 	int64_t value;
 	bool begin;
@@ -153,6 +153,10 @@ static void suspend_resume(struct ww_slice a, struct ww_pmev *e)
 	if (!open || !whole(ww_cut(open + 1, close), &value))
 		return;
 	word = ww_cut(close + 1 < end ? close + 2 : end, end);
+	/* People write lengths behind it. */
+	blank = memchr(word.p, ' ', word.n);
+	if (blank)
+		word = ww_cut(word.p, blank);
 	begin = IS(word, "begin");
 	if (!begin && !IS(word, "end"))
 		return;

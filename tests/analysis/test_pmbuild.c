@@ -281,6 +281,19 @@ static void test_pending_first(void **state)
 	done();
 }
 
+/* A machine that went off and booted: processors went, and nothing was suspended. */
+static void test_power_off(void **state)
+{
+	(void)state;
+	begin(false);
+	feed(10, ev(WW_PMEV_BEGIN, WW_PM_CPU_OFF, WW_PM_V_SUSPEND));
+	feed(20, ev(WW_PMEV_CPU_OFF, WW_PM_CPU_OFF, 0));
+	feed(0, ev(WW_PMEV_BOOT, 0, 0));
+	assert_int_equal(ww_pmbuild_end(b, NULL), 0);
+	assert_null(ww_pmbuild_take(b));
+	ww_pmbuild_free(b);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -302,7 +315,7 @@ int main(void)
 		cmocka_unit_test(test_traced_s2idle), cmocka_unit_test(test_boot_clock),
 		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_units_by_age),
 		cmocka_unit_test(test_wall_times),    cmocka_unit_test(test_pending_first),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_power_off),     cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
