@@ -131,6 +131,12 @@ static void take_marks(struct finder *f, size_t i, struct ww_cycle_in *c)
 		}
 		if (m->cycle != cycle && m->cycle != 0)
 			continue;
+		/* Woken between two cycles, it comes back in none of them. */
+		if (is(m, WW_MARK_WAKE) && c->end_text) {
+			c->to_ns = m->t.lo_ns;
+			c->trace_ends = false;
+			break;
+		}
 		/* What could not be done is done again where that helps. */
 		if (is(m, WW_MARK_WAKE) && c->wake_text &&
 		    strncmp(c->wake_text, "failed", 6) == 0) {

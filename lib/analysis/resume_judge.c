@@ -244,23 +244,32 @@ static int too_short(const struct ww_cycle_in *in, struct ww_cycle_out *out)
 	return WW_RES_UNKNOWN;
 }
 
+/* The user ended it, the bench was killed or switched off, or the line was away. */
+static bool not_watched(const struct ww_cycle_in *in, struct ww_cycle_out *out, const char *lost)
+{
+	bool stopped = begins(in->end_text, "stopped") && !seen(EV(out, UART));
+	const char *why = stopped ? strchr(in->end_text, ':') : NULL;
+
+	if (why) {
+		say(out, why + 2);
+	} else if (lost) {
+		say(out, "bytes are missing: ");
+		ww_str_add(&out->reason, lost);
+	} else if (stopped) {
+		say(out, "stopped by the user");
+	}
+	return lost || stopped;
+}
+
 int ww_cycle_result(const struct ww_scan *s, const struct ww_window *w,
 		    const struct ww_cycle_in *in, const struct ww_silence *si,
 		    struct ww_cycle_out *out)
 {
-	struct ww_interval back = EV(out, UART);
 	const char *lost = bytes_lost(in, out);
 	bool off = seen(EV(out, OFF));
 
-	if (lost) {
-		say(out, "bytes are missing: ");
-		ww_str_add(&out->reason, lost);
+	if (not_watched(in, out, lost))
 		return WW_RES_UNKNOWN;
-	}
-	if (begins(in->end_text, "stopped") && !seen(back)) {
-		say(out, "stopped by the user");
-		return WW_RES_UNKNOWN;
-	}
 	if (si->kind == WW_SIL_RESET || (in->booted && si->kind != WW_SIL_NONE) ||
 	    boots(w, in, si, out))
 		return reset(w, in, si, out);

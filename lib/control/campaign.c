@@ -8,12 +8,8 @@
 #include <poll.h>
 #include <stdio.h>
 
-/* A DUT that was reset boots from nothing. */
-#define BOOT_NS (300 * WW_NS_PER_S)
 /* A reset and the action at the end may take as long. */
 #define STEP_NS (60 * WW_NS_PER_S)
-/* A wake that could not be given is tried again. */
-#define AGAIN_NS (2 * WW_NS_PER_S)
 /* How often an action's adapter is looked for that is away. */
 #define CHECK_NS (WW_NS_PER_S / 2)
 
@@ -53,6 +49,7 @@ static void finish(struct ww_campaign *c, int64_t now)
 
 static void reset(struct ww_campaign *c, int64_t now)
 {
+	ww_campaign_ready_over(c);
 	ww_campaign_enter(c, PH_RESET, now);
 	ww_stage_begin(&c->step[RESET]);
 }
@@ -68,6 +65,7 @@ static void end_cycle(struct ww_campaign *c, const char *how, int64_t now)
 		finish(c, now);
 	} else if (c->hung && c->step[RESET].action) {
 		c->hung = false;
+		ww_campaign_tell(c, "it never came back: the reset action is given");
 		reset(c, now);
 	} else if (c->hung) {
 		finish(c, now);
@@ -89,6 +87,7 @@ static bool all_there(const struct ww_campaign *c)
 
 static void begin_cycle(struct ww_campaign *c, int64_t now)
 {
+	ww_campaign_ready_over(c);
 	c->cycle++;
 	c->again = c->was_away = c->early = c->alarm_due = false;
 	c->warming = c->warm < c->opt.warmup;
@@ -138,60 +137,25 @@ static void look_at_alarm(struct ww_campaign *c, int64_t now)
 	}
 }
 
-static void no_beat(struct ww_campaign *c, int64_t now, long long waited)
-{
-	const char *sign = c->opt.alive ? c->opt.alive : "heartbeat";
-
-	if (c->phase == PH_READY && c->step[RESET].action && !c->again) {
-		c->again = true;
-		reset(c, now);
-	} else if (c->phase == PH_RESET) {
-		ww_fail(&c->err, -ETIMEDOUT,
-			"the DUT never came back, and no %s in %lld s after its reset: does it "
-			"start "
-			"by itself at boot?",
-			sign, waited);
-	} else if (c->opt.alive) {
-		ww_fail(&c->err, -ETIMEDOUT,
-			"no lasting sign of life (%s) in %lld s: does the DUT run, and is this "
-			"what "
-			"shows it?",
-			sign, waited);
-	} else if (c->life.n == c->bytes_at) {
-		ww_fail(&c->err, -ETIMEDOUT,
-			"no byte from the DUT in %lld s: does its heartbeat run, and is this the "
-			"right port and baud rate?",
-			waited);
-	} else {
-		ww_fail(&c->err, -ETIMEDOUT,
-			"no steady heartbeat in %lld s: a beat slower than the silence that means "
-			"asleep (%lld ms) needs a longer one",
-			waited, (long long)(c->opt.silence_ns / WW_NS_PER_MS));
-	}
-}
-
-/*
- * The command is given to a DUT that beats: for longer than the silence that means
- * asleep, and without one.
- */
+/* The command is given to a DUT that is there. */
 static void ready(struct ww_campaign *c, int64_t now)
 {
-	int64_t patience = c->opt.resume_timeout_ns;
-
-	if (c->phase == PH_RESET && patience < BOOT_NS)
-		patience = BOOT_NS;
-	if (c->life.n == c->bytes_at || now - c->life.last_ns >= c->opt.silence_ns)
-		c->steady_ns = now;
-	if (now - c->steady_ns < c->opt.silence_ns + c->opt.silence_ns / 4) {
-		if (now - c->since >= patience)
-			no_beat(c, now, (long long)((now - c->since) / WW_NS_PER_S));
-	} else if (ww_campaign_judged(c, now)) {
+	switch (ww_campaign_ready(c, now)) {
+	case WW_READY_RESET:
+		reset(c, now);
+		break;
+	case WW_READY_GO:
+		if (!ww_campaign_judged(c, now))
+			break;
 		if (ww_campaign_enough(c))
 			finish(c, now);
 		else if (all_there(c))
 			begin_cycle(c, now);
 		else
 			c->away_ns = c->checked_ns = now;
+		break;
+	case WW_READY_WAIT:
+		break;
 	}
 }
 
@@ -235,7 +199,8 @@ static void waking(struct ww_campaign *c, int64_t now, bool beating)
 		mark_life(c, WW_MARK_ALIVE, c->life.back);
 		c->early = c->alarm_due;
 		ww_campaign_enter(c, PH_SETTLE, now);
-	} else if (ww_stage_failed(wake) && !wake->begun && now - wake->over_ns >= AGAIN_NS &&
+	} else if (ww_stage_failed(wake) && !wake->begun &&
+		   now - wake->over_ns >= WW_CAMPAIGN_AGAIN_NS &&
 		   now - c->wake_ns < c->opt.resume_timeout_ns) {
 		ww_stage_begin(&c->step[WAKE]);
 	} else {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside a campaign. campaign.c decides when to act, campaign_make.c reads the options,
- * campaign_stop.c counts and knows when it is enough.
+ * Inside a campaign. campaign.c decides when to act, campaign_ready.c whether the DUT is
+ * there, campaign_make.c reads the options, campaign_stop.c counts and knows when it is
+ * enough.
  */
 #ifndef WW_CONTROL_CAMPAIGN_H
 #define WW_CONTROL_CAMPAIGN_H
@@ -13,6 +14,8 @@
 #include "control/stage.h"
 
 #define WW_CAMPAIGN_LOOK_NS (20 * WW_NS_PER_MS)
+/* A wake that could not be given is tried again. */
+#define WW_CAMPAIGN_AGAIN_NS (2 * WW_NS_PER_S)
 
 enum ww_phase {
 	PH_READY,   /* waiting for a heartbeat before the command */
@@ -58,6 +61,9 @@ struct ww_campaign {
 	bool was_away;	    /* in this cycle */
 	bool early;	    /* it was back before the wake was given */
 	bool again;	    /* a machine that does not beat was reset once */
+	bool roused;	    /* and woken before, between two cycles */
+	bool waited;	    /* what is waited for was said */
+	uint32_t no_cycle;  /* 0: marks between two cycles */
 	bool hung, off_done, made;
 	int64_t begun_ns, spent_ns; /* of this cycle; of all that ended here */
 	uint32_t spent;
@@ -68,6 +74,15 @@ struct ww_campaign {
 /* campaign.c */
 void ww_campaign_enter(struct ww_campaign *c, enum ww_phase p, int64_t now);
 void ww_campaign_look(void *ctx, int64_t now, int64_t late);
+
+/* campaign_ready.c: between two cycles, and after a reset. */
+enum ww_ready { WW_READY_WAIT, WW_READY_GO, WW_READY_RESET };
+
+/* Whether it lives steadily; what can be done to a DUT that does not is done. */
+enum ww_ready ww_campaign_ready(struct ww_campaign *c, int64_t now);
+/* On standard error, and in the trace. */
+void ww_campaign_tell(struct ww_campaign *c, const char *what);
+void ww_campaign_ready_over(struct ww_campaign *c);
 
 /* campaign_make.c: what this cycle is given. */
 int ww_campaign_draw(struct ww_campaign *c);

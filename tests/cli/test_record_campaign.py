@@ -137,7 +137,7 @@ class Campaigns(Case):
                      open(self.path("wake.n")).read().strip() == "2")
             time.sleep(0.5)  # longer than a commit takes
             p.send_signal(signal.SIGKILL)
-        os.unlink(self.dut.flag)
+        self.assertTrue(os.path.exists(self.dut.flag))  # it sleeps on
         # The same command again touches nothing.
         code, _, err = run(*args)
         self.assertEqual(code, 1)
@@ -147,12 +147,16 @@ class Campaigns(Case):
             db.execute("UPDATE meta SET value = 'another' WHERE key = 'recorder.boot_id'")
         code, out, err = run("resumetime", "record", "--continue", self.trace)
         self.assertEqual(code, 0, err)
+        self.assertIn("warning: after cycle 2: no heartbeat in ", err)
+        self.assertIn(": the wake action is given, then waiting up to ", err)
         self.assertEqual(self.ends(), ["ok", "stopped: the recording was cut off", "ok", "ok"])
+        self.assertEqual([m[3] for m in self.marks("wake")], [1, 2, 0, 3, 4])
         (text, lo, hi, _), = self.marks("continued")
         self.assertRegex(text, r"^the bench was started anew: times go on by its wall clock, "
                                r"[\d.]+ s after the last record, ")
         cycles = self.report()["cycles"]
         self.assertEqual([c["result"] for c in cycles], ["ok", "unknown", "ok", "ok"])
+        self.assertEqual(cycles[1]["reason"], "the recording was cut off")
         self.assertEqual([m[3] for m in self.marks("request")], [1, 2, 3, 4])
         self.assertGreaterEqual(self.marks("request")[2][1], hi)
         self.assertLess(self.marks("wake")[1][1], lo + 1)
@@ -169,6 +173,22 @@ class Campaigns(Case):
         self.assertEqual((code, err), (0, "resumetime record: %s: all 3 cycles are there; "
                                        "--cycles asks for more\n" % self.trace))
         self.assertEqual(os.path.getsize(self.trace), size)
+
+    def test_a_silent_dut_is_woken_and_reset(self):
+        with open(self.dut.flag, "w"):
+            pass
+        code, out, err = run(*self.command(
+            "--cycles", "1", "--suspend", self.suspend, "--wake",
+            self.in_cycle("wake", self.wake, c1="true"), "--reset", self.wake))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.ends(), ["ok"])
+        self.assertEqual([m[3] for m in self.marks("wake")], [0, 1])
+        self.assertEqual([m[3] for m in self.marks("reset")], [0])
+        self.assertRegex(err, r"warning: before the first cycle: no heartbeat in [\d.]+ s: the "
+                              r"wake action is given, then waiting up to 0.7 s, then it is reset\n")
+        self.assertRegex(err, r"warning: before the first cycle: no heartbeat in [\d.]+ s, also "
+                              r"not after the wake action: the reset action is given\n")
+        self.assertIn("1 cycle: 1 ok", out)
 
     def test_drawn_sleeps_and_warm_ups(self):
         t = Terminal(*self.command("--cycles", "2", "--warmup", "1", "--suspend", self.suspend,

@@ -416,8 +416,9 @@ class Campaign(Case):
             pass
         code, out, err = run(*self.command("true", "true", 1))
         self.assertEqual(code, 1)
-        self.assertIn("no byte from the DUT in 1 s: does its heartbeat run, and is this the right "
-                      "port and baud rate?\n", err)
+        self.assertIn("warning: before the first cycle: no heartbeat in ", err)
+        self.assertRegex(err, r"no byte from the DUT in [\d.]+ s, also not after the wake action: does "
+                              r"its heartbeat run, and is this the right port and baud rate\?\n")
         self.assertTrue(out.endswith("note: port: not one byte was recorded\n"), out)
 
 
