@@ -106,12 +106,22 @@ static void kernel_sleep(const struct ww_page *p, size_t i, const struct ww_pm_c
 	}
 }
 
+/* Tasks stood still, the machine did not: what happened then is what one wants to see. */
+static bool awake(const struct ww_page_cycle *c)
+{
+	int result = c->out ? (int)c->out->c.result : -1;
+
+	if (c->pm && c->placed && ww_iv_ok(c->pm->sleep_begin))
+		return false;
+	return result == WW_RES_REFUSED || result == WW_RES_ABORTED || result == WW_RES_PM_TEST;
+}
+
 /* A little of the sleep stays on either side, unless the clock itself stood still. */
-static void fold(const struct ww_page *p, struct ww_page_axis *a)
+static void fold(const struct ww_page *p, const struct ww_page_cycle *c, struct ww_page_axis *a)
 {
 	double rest, asleep;
 
-	a->folded = a->f0 > WW_TIME_MIN && a->f1 < WW_TIME_MAX && a->f0 <= a->f1 &&
+	a->folded = !awake(c) && a->f0 > WW_TIME_MIN && a->f1 < WW_TIME_MAX && a->f0 <= a->f1 &&
 		    a->f0 >= a->lo && a->f1 <= a->hi;
 	if (!a->folded)
 		return;
@@ -160,8 +170,10 @@ void ww_page_axis_make(const struct ww_page *p, size_t i, struct ww_page_cycle *
 		a->zero = a->lo;
 		a->zero_is = "the begin";
 	}
+	if (p->r && a->hi - a->lo < WW_NS_PER_MS) /* no more than a request: what the beats did */
+		a->hi += WW_NS_PER_S;
 	a->hi += a->hi == a->lo;
-	fold(p, a);
+	fold(p, c, a);
 	/* Room for the silence of one that never came back. */
 	if (c->out && c->out->c.result == WW_RES_HUNG)
 		a->hi += llround(fmax(rest_of(a), (double)WW_NS_PER_S) / 2);

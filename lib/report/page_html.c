@@ -55,6 +55,10 @@ static void put_resolution(struct ww_str *s, double r)
 {
 	int d = ww_decimals_for(r, 3);
 
+	if (isnan(r)) {
+		ww_str_add(s, "\xe2\x80\x93");
+		return;
+	}
 	ww_str_add(s, "\xc2\xb1");
 	ww_str_fixed(s, ww_round_for(r, r), d > 3 ? 3 : d);
 }

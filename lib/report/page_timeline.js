@@ -353,9 +353,14 @@ class TimeLine {
 		const placed = this.c.ot.filter((o) => o[1] !== null && o[2] !== null && o[3] !== null);
 		if (!placed.length) return;
 		this.caption('other');
-		for (const o of placed) this.bar('oth', o[1], o[1] + (o[2] + o[3]) / 2e3, this.y, ROW.lane - 3,
-			this.name(o[0]), this.otherItem(o));
-		this.y += ROW.lane + ROW.gap;
+		const end = (o) => o[1] + (o[2] + o[3]) / 2e3, until = [];
+		for (const o of placed.sort((a, b) => a[1] - b[1] || end(b) - end(a))) {
+			let lane = until.findIndex((t) => t <= o[1]); // what goes on at the same time stands below
+			if (lane < 0) lane = Math.min(until.length, 3);
+			until[lane] = Math.max(until[lane] || 0, end(o));
+			this.bar('oth', o[1], end(o), this.y + lane * ROW.lane, ROW.lane - 3, this.name(o[0]), this.otherItem(o));
+		}
+		this.y += until.length * ROW.lane + ROW.gap;
 	}
 	otherItem([what, t, lo, hi, before, after]) {
 		const lines = [lengthText(lo, hi)];

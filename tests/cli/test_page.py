@@ -259,6 +259,34 @@ class Figures(unittest.TestCase):
 
 
 @unittest.skipUnless(browser.PROGRAM, "no chromium")
+class Refused(pagedata.Recording):
+    """All of them, after tasks stood still for a while."""
+
+    def cycle(self, n):
+        ms = pagedata.MS
+        request = self.t + 1500 * ms
+        self.beat(self.t, request + 20 * ms)
+        self.beat(request + 670 * ms, request + 2500 * ms)
+        self.mark(request, "request", n, "echo mem > /sys/power/state")
+        self.mark(request + 680 * ms, "request-end", n, "exit 1: Device or resource busy")
+        self.mark(request + 2400 * ms, "cycle-end", n, "no silence")
+        self.t = request + 2500 * ms
+
+
+class NothingCameBack(unittest.TestCase):
+    def test_no_number_where_none_is(self):
+        path, page = os.path.join(DIR, "none.jsonl"), os.path.join(DIR, "none.html")
+        Refused(2).write(path)
+        code, out, err = run("resumetime", "report", "--json", "--html", page, path)
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(json.loads(out)["summary"]["suspend_entry_ms"]["failures"], 2)
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        text = text[text.index("<body>"):text.index("<script")]
+        self.assertIsNone(re.search(r"(?i)\bnan\b|\binf\b", text))
+        self.assertTrue("never" in text)
+
+
 class InABrowser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -366,6 +394,17 @@ class InABrowser(unittest.TestCase):
         self.b.frame()
         self.assertEqual(self.state()[0], 4)
         self.assertIn("refused", self.b.run("document.querySelector('.said').textContent"))
+
+    def test_what_is_no_device_lies_beside(self):
+        self.show("resume", "#cycle-1")
+        boxes = self.b.run("[...document.querySelectorAll('#chart .oth rect')].map(r => ["
+                           "Number(r.getAttribute('x')), Number(r.getAttribute('width')), "
+                           "Number(r.getAttribute('y'))])")
+        self.assertGreater(len(boxes), 3)
+        for i, (x, w, y) in enumerate(boxes):
+            for x2, w2, y2 in boxes[:i]:
+                self.assertFalse(y == y2 and x + .1 < x2 + w2 and x2 + .1 < x + w and w > 2 and w2 > 2,
+                                 "%s and %s" % ((x, w, y), (x2, w2, y2)))
 
     def rows(self, table):
         return self.b.run("[...document.querySelectorAll('#%s tbody tr')].filter(r => !r.hidden)"

@@ -3,6 +3,7 @@
  * The page of cycles from cycles made by hand: places on a folded axis, lanes, hostile names,
  * the data of its script. `test_page --write FILE N` writes a page of N cycles to look at.
  */
+#include "analysis/resume.h"
 #include "report/page.h"
 #include "pagemade.h"
 
@@ -48,6 +49,28 @@ static void a_clock_that_stood_still(void **state)
 	assert_true(a->folded && a->f0 == a->f1 && a->zero == a->f1);
 	assert_true(ww_page_u(a, a->f0 + 1) - ww_page_u(a, a->f0) > WW_PAGE_FOLD - 1e-6);
 	ww_page_free(&p);
+}
+
+/* Tasks stood still for long, but what happened meanwhile is no sleep to be folded away. */
+static void a_refused_one_did_not_sleep(void **state)
+{
+	struct ww_resume r = {0};
+	struct ww_page p = {.r = &r};
+	struct ww_cycle_out out = ww_cycle_blank(1);
+	struct ww_page_cycle c = {.out = &out};
+
+	(void)state;
+	out.c.event[WW_EV_REQUEST] = exactly(0);
+	out.c.event[WW_EV_LAST_BEAT] = exactly(20 * MS);
+	out.c.event[WW_EV_FIRST_BEAT] = exactly(700 * MS);
+	out.c.event[WW_EV_STEADY] = exactly(720 * MS);
+	out.c.result = WW_RES_OK;
+	ww_page_axis_make(&p, 0, &c);
+	assert_true(c.axis.folded);
+	out.c.result = WW_RES_REFUSED;
+	ww_page_axis_make(&p, 0, &c);
+	assert_false(c.axis.folded);
+	ww_cycle_out_free(&out);
 }
 
 static void no_two_in_a_lane(void **state)
@@ -173,9 +196,13 @@ static int write_to(const char *path, int cycles)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(axis_there_and_back), cmocka_unit_test(a_clock_that_stood_still),
-		cmocka_unit_test(no_two_in_a_lane),    cmocka_unit_test(failures_and_the_typical),
-		cmocka_unit_test(hostile_names),       cmocka_unit_test(no_cycle_at_all),
+		cmocka_unit_test(axis_there_and_back),
+		cmocka_unit_test(a_clock_that_stood_still),
+		cmocka_unit_test(a_refused_one_did_not_sleep),
+		cmocka_unit_test(no_two_in_a_lane),
+		cmocka_unit_test(failures_and_the_typical),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(no_cycle_at_all),
 	};
 
 	if (argc == 4 && strcmp(argv[1], "--write") == 0)
