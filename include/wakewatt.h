@@ -1032,7 +1032,8 @@ enum ww_pm_phase {
 	WW_PM_RESUME,	       /**< "resume": devices */
 	WW_PM_COMPLETE,	       /**< "resume_complete": ->complete() */
 	WW_PM_CONSOLE_ON,      /**< "console_resume" */
-	WW_PM_IMAGE_IO,	       /**< "image_write" or, before a restore, "image_read" */
+	WW_PM_IMAGE_IO,	       /**< "image_write" */
+	WW_PM_IMAGE_READ,      /**< "image_read", by the kernel that boots to restore it */
 	WW_PM_THAW,	       /**< "thaw": user space */
 	WW_PM_POST_NOTIFIERS,  /**< notifiers after: "resume_notifiers" */
 	WW_PM_PHASES

@@ -170,6 +170,14 @@ static bool opens_cut(const struct ww_pmev *e)
 	}
 }
 
+static bool goes_down(const struct ww_pmev *e)
+{
+	if (e->kind == WW_PMEV_CALLEE)
+		return e->func.n > 7 && memmem(e->func.p, e->func.n, "suspend", 7) != NULL;
+	return (e->kind == WW_PMEV_DEVICE_FAIL || e->kind == WW_PMEV_SOME_FAILED) &&
+	       e->verb == WW_PM_V_SUSPEND;
+}
+
 /* Has the cycle come so far that this can only be the next one's? */
 static bool begins_anew(const struct ww_pmbuild *b, const struct ww_pmev *e)
 {
@@ -179,6 +187,9 @@ static bool begins_anew(const struct ww_pmbuild *b, const struct ww_pmev *e)
 		       b->s.wake_pending || !b->s.entry;
 	if (e->kind == WW_PMEV_MODE)
 		return b->s.side == WW_PM_OVER;
+	/* Lines of failures alone: the kernel gave up before it tries once more. */
+	if (b->s.cut && b->s.some_failed && goes_down(e))
+		return true;
 	if (e->kind != WW_PMEV_BEGIN && e->kind != WW_PMEV_END)
 		return false;
 	if (b->s.booted)
@@ -186,7 +197,9 @@ static bool begins_anew(const struct ww_pmbuild *b, const struct ww_pmev *e)
 	if (e->phase == WW_PM_SYNC)
 		return b->s.side != WW_PM_DOWN || b->s.devices || b->s.frozen;
 	if (e->phase == WW_PM_FREEZE)
-		return b->s.side == WW_PM_OVER || (b->s.devices && b->w->c.mode != WW_PM_MODE_DISK);
+		return b->s.side == WW_PM_OVER ||
+		       (b->s.fail_phase == WW_PM_FREEZE && e->kind == WW_PMEV_BEGIN) ||
+		       (b->s.devices && b->w->c.mode != WW_PM_MODE_DISK);
 	/* No exit line, and the next suspend's first line is not in the text either. */
 	return b->s.side == WW_PM_OVER && e->phase >= WW_PM_PREPARE && e->phase <= WW_PM_CPU_OFF;
 }

@@ -97,7 +97,8 @@ struct ww_pmbuild {
 		struct ww_pm_probe probe[WW_PM_PROBES];
 		size_t probes;
 		uint32_t probe_depth, main_open; /* of the task that suspends */
-		struct ww_pm_kept callee;
+		struct ww_pm_kept callee, callee_device, callee_driver;
+		struct ww_pm_kept queue; /* of work, among those that are listed as busy */
 		int32_t callee_err;
 		size_t console_at;
 		int64_t offset_before, offset_after; /* least host - kernel on each side */

@@ -48,8 +48,8 @@ void ww_pmbuild_cpu(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 	struct ww_pm_span *s;
 
 	/* CPUs that users switch are none of the suspend's. */
-	if (b->s.side == WW_PM_OVER ||
-	    (!b->s.devices && !b->s.console && !begins && !b->s.cut && !b->s.open[phase]))
+	if (b->s.side == WW_PM_OVER || (!b->s.devices && !b->s.console && !b->s.entry && !begins &&
+					!b->s.cut && !b->s.open[phase]))
 		return;
 	as.phase = phase;
 	ww_pmbuild_side(b, &as, t);

@@ -5,12 +5,18 @@
 /* The thaw of tasks takes milliseconds; a next line that is later tells nothing of its end. */
 #define THAW_MAX (50 * WW_NS_PER_MS)
 
+/* Making the image, writing and reading it: neither down nor up. */
+static bool of_image(int phase)
+{
+	return phase == WW_PM_IMAGE || phase == WW_PM_IMAGE_IO || phase == WW_PM_IMAGE_READ;
+}
+
 bool ww_pm_phase_up(int phase, int verb)
 {
 	if (verb == WW_PM_V_THAW || verb == WW_PM_V_FREEZE || verb == WW_PM_V_HIBERNATE ||
 	    verb == WW_PM_V_QUIESCE)
 		return false;
-	return phase >= WW_PM_SYSCORE_RESUME && phase < WW_PM_PHASES && phase != WW_PM_IMAGE_IO;
+	return phase >= WW_PM_SYSCORE_RESUME && phase < WW_PM_PHASES && !of_image(phase);
 }
 
 /* What follows a phase that ended well, where only ends are told. */
@@ -48,7 +54,7 @@ static struct ww_interval printed(const struct ww_pmev *e)
 
 	if (d == WW_NO_TIME || d < 0)
 		return WW_INTERVAL_NONE;
-	if (e->phase == WW_PM_IMAGE || e->phase == WW_PM_IMAGE_IO)
+	if (of_image(e->phase))
 		return (struct ww_interval){d, d + 10 * WW_NS_PER_MS};
 	if (e->unit == WW_PM_UNIT_SECONDS)
 		return (struct ww_interval){d, d + WW_NS_PER_MS}; /* cut off, not rounded */
@@ -168,8 +174,8 @@ static struct ww_pm_span *end_of(struct ww_pmbuild *b, const struct ww_pmev *e)
 	    !last->failed)
 		return last;
 	/* "Image saving done." and then "Wrote ... in 7.00 seconds" are one. */
-	if ((e->phase == WW_PM_IMAGE || e->phase == WW_PM_IMAGE_IO) && last != NULL &&
-	    last->phase == e->phase && e->dur_ns != WW_NO_TIME)
+	if (of_image(e->phase) && last != NULL && last->phase == e->phase &&
+	    e->dur_ns != WW_NO_TIME)
 		return last;
 	return ww_pmbuild_add_span(b, e->phase, e->verb);
 }
@@ -297,10 +303,10 @@ void ww_pmbuild_side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 {
 	if (e->verb == WW_PM_V_FREEZE || e->verb == WW_PM_V_HIBERNATE ||
 	    e->verb == WW_PM_V_QUIESCE || e->verb == WW_PM_V_THAW || e->verb == WW_PM_V_RESTORE ||
-	    e->phase == WW_PM_IMAGE_IO || e->phase == WW_PM_IMAGE) {
+	    of_image(e->phase)) {
 		if (e->verb != WW_PM_NO_VERB || b->w->c.mode == WW_PM_MODE_UNKNOWN)
 			b->w->c.mode = WW_PM_MODE_DISK;
-		if (e->phase != WW_PM_IMAGE_IO)
+		if (e->phase != WW_PM_IMAGE_IO && e->phase != WW_PM_IMAGE_READ)
 			b->s.booted = b->s.booted && e->verb != WW_PM_V_RESTORE;
 	}
 	if (e->verb == WW_PM_V_RECOVER)
@@ -341,6 +347,8 @@ static void fail(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
 	const struct ww_pmev *e = in->ev;
 	struct ww_pm_span *last = b->w->spans ? &b->w->span[b->w->spans - 1] : NULL;
+	/* "Failed to load hibernation image" is said of devices, too, that failed later. */
+	bool again = b->s.phase_failed && of_image(e->phase);
 
 	ww_pmbuild_failed(b, e->phase);
 	if (e->kind == WW_PMEV_ABORT && e->phase == WW_PM_FREEZE)
@@ -352,7 +360,7 @@ static void fail(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 		end(b, in, t, true);
 	} else if (last != NULL && last->phase == e->phase) {
 		last->failed = 1;
-	} else {
+	} else if (!again) {
 		last = ww_pmbuild_add_span(b, e->phase, e->verb);
 		if (last != NULL)
 			last->failed = 1;

@@ -46,6 +46,7 @@ static void device_fail(struct ww_pmbuild *b, const struct ww_pm_in *in)
 	if (e->verb == WW_PM_NO_VERB)
 		up = b->s.side != WW_PM_DOWN;
 	if (up || r->device[0] != '\0') {
+		b->s.devices = true;
 		ww_note(&b->w->errors, "%s", line_of(b, in));
 		b->s.callee.n = 0;
 		return;
@@ -71,7 +72,23 @@ static void callee(struct ww_pmbuild *b, const struct ww_pmev *e)
 	if (b->s.callee.n > 0 && b->s.callee_err == e->err)
 		return;
 	ww_pm_keep(&b->s.callee, e->func);
+	ww_pm_keep(&b->s.callee_device, e->device);
+	ww_pm_keep(&b->s.callee_driver, e->driver);
 	b->s.callee_err = e->err;
+}
+
+/* Its callback is told, and the line that names the device is not in the text. */
+static void callee_failed(struct ww_pmbuild *b)
+{
+	struct ww_pm_reason *r = reason(b);
+
+	if (b->s.callee.n == 0 || b->s.callee_err == 0 || r->device[0] != '\0' || r->error != 0)
+		return;
+	r->device = ww_pm_str(b->w, ww_pm_kept_slice(&b->s.callee_device));
+	r->driver = ww_pm_str(b->w, ww_pm_kept_slice(&b->s.callee_driver));
+	r->func = ww_pm_str(b->w, ww_pm_kept_slice(&b->s.callee));
+	r->error = b->s.callee_err;
+	b->s.callee.n = 0;
 }
 
 static void wake_irq(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
@@ -262,7 +279,8 @@ static void some_failed(struct ww_pmbuild *b, const struct ww_pm_in *in)
 	b->s.some_failed = b->s.devices = true;
 	if (b->s.at >= WW_PM_PREPARE && b->s.at <= WW_PM_SUSPEND_LATE)
 		ww_pmbuild_back(b, WW_PM_SUSPEND);
-	if (in->ev->count == 1 && reason(b)->device[0] == '\0')
+	callee_failed(b);
+	if (in->ev->count == 1 && reason(b)->device[0] == '\0' && reason(b)->error == 0)
 		b->s.early = true;
 	/* That tasks were being frozen was only assumed. */
 	if (b->s.fail_phase == 0 ||
@@ -291,7 +309,8 @@ static void wake_pending(struct ww_pmbuild *b, const struct ww_pm_in *in)
 	if (b->s.side == WW_PM_OVER)
 		return;
 	b->s.wake_pending = true;
-	if (b->s.fail_phase == 0)
+	/* Of a text that begins here the step is told by what follows. */
+	if (b->s.fail_phase == 0 && b->w->spans + b->w->devices > 0)
 		b->s.fail_phase = b->s.open[WW_PM_FREEZE] || !b->s.frozen ? WW_PM_FREEZE : b->s.at;
 	wake_source(b, in->ev);
 	if (reason(b)->text[0] == '\0')
@@ -313,8 +332,23 @@ static void back(struct ww_pmbuild *b, int kind, int64_t t)
 
 static void task(struct ww_pmbuild *b, const struct ww_pmev *e)
 {
-	if (reason(b)->task[0] == '\0' && b->s.fail_phase == WW_PM_FREEZE)
-		reason(b)->task = ww_pm_str(b->w, e->task);
+	struct ww_pm_reason *r = reason(b);
+
+	if (b->s.fail_phase != WW_PM_FREEZE)
+		return;
+	if (e->task.n > 0 && e->count == 0) {
+		ww_pm_keep(&b->s.queue, e->task);
+	} else if (e->task.n > 0) {
+		if (r->task[0] == '\0')
+			r->task = ww_pm_str(b->w, e->task);
+	} else if (b->s.queue.n > 0 && e->count > 0 && r->task[0] == '\0') {
+		/* "pwq 8: ... active=1/0": this queue is what it waits for. */
+		r->task = ww_pm_str(b->w, ww_pm_kept_slice(&b->s.queue));
+	} else if (e->func.n > 0 && r->func[0] == '\0' && b->s.queue.n > 0) {
+		if (strlen(r->task) == b->s.queue.n &&
+		    memcmp(r->task, ww_pm_kept_slice(&b->s.queue).p, b->s.queue.n) == 0)
+			r->func = ww_pm_str(b->w, e->func);
+	}
 }
 
 /* "Calling lapic_suspend+0x0/0x1c0": of the last ones before the sleep, or the first after. */
@@ -429,10 +463,13 @@ int ww_pmbuild_result(struct ww_pmbuild *b)
 	struct ww_pm_reason *r = reason(b);
 	int phase = b->s.fail_phase;
 
-	if (phase == 0)
+	if (r->task[0] == '\0' && b->s.queue.n > 0)
+		r->task = ww_pm_str(b->w, ww_pm_kept_slice(&b->s.queue));
+	if (phase == 0 && (b->s.frozen || !b->s.cut))
 		phase = b->s.frozen ? b->s.at : WW_PM_NOTIFIERS;
 	r->step = ww_pm_phase_name(phase) != NULL ? ww_pm_phase_name(phase) : "";
-	if (r->device[0] != '\0' && r->error != 0 && !(b->s.wake_pending && r->error == -EBUSY))
+	if ((r->device[0] != '\0' || r->func[0] != '\0') && r->error != 0 &&
+	    !(b->s.wake_pending && r->error == -EBUSY))
 		return WW_PM_FAILED;
 	if (b->s.wake_pending || (b->s.early && r->task[0] == '\0'))
 		return WW_PM_ABORTED;

@@ -24,6 +24,7 @@ static const char *const phases[WW_PM_PHASES] = {
 	[WW_PM_COMPLETE] = "resume_complete",
 	[WW_PM_CONSOLE_ON] = "console_resume",
 	[WW_PM_IMAGE_IO] = "image_write",
+	[WW_PM_IMAGE_READ] = "image_read",
 	[WW_PM_THAW] = "thaw",
 	[WW_PM_POST_NOTIFIERS] = "resume_notifiers",
 };

@@ -69,6 +69,25 @@ static bool freezable(struct ww_slice hex)
 	return ((last >= 'a' ? last - 'a' + 10 : last - '0') & 4) != 0;
 }
 
+/* "pwq 8: cpus=0-3 ... active=1/0": how many works are under way. */
+static void active(struct ww_pmev *out)
+{
+	const char *at = ww_km_last(out->text.p, out->text.n, " active=", 8);
+
+	if (!at || !ww_km_int(at + 8, (size_t)(out->text.p + out->text.n - at - 8), &out->count))
+		ww_pmev_clear(out);
+	else
+		out->text = (struct ww_slice){NULL, 0};
+}
+
+/* "hub_event, 123:wb_workfn" or "hub_event for 7s": the first of them. */
+static void in_flight(struct ww_pmev *out)
+{
+	for (size_t i = 0; i < out->func.n; i++)
+		if (out->func.p[i] == ' ' || out->func.p[i] == ',')
+			out->func.n = i;
+}
+
 /* What a pattern cannot tell. */
 static void refine(const char *p, size_t n, struct ww_pmev *out)
 {
@@ -83,6 +102,10 @@ static void refine(const char *p, size_t n, struct ww_pmev *out)
 			out->text = (struct ww_slice){NULL, 0};
 		else
 			ww_pmev_clear(out);
+	} else if (out->kind == WW_PMEV_TASK && *p == 'p') {
+		active(out);
+	} else if (out->kind == WW_PMEV_TASK && *p == 'i') {
+		in_flight(out);
 	}
 	while (out->task.n && out->task.p[out->task.n - 1] == ' ')
 		out->task.n--;

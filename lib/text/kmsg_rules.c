@@ -108,7 +108,7 @@ static const struct ww_km_rule rules_E[] = {
 	NEED("Error %e creating hibernation image", FAIL, IMAGE, PM),
 	NEED("Error %e creating image", FAIL, IMAGE, PM),
 	NEED("Error %e suspending", FAIL, IMAGE, 0),
-	NEED("Error %e resuming", FAIL, IMAGE_IO, 0),
+	NEED("Error %e resuming", FAIL, IMAGE_READ, 0),
 };
 
 #define FROZEN "%{user space processes|remaining freezable tasks|kernel threads|cpus|processes}"
@@ -134,8 +134,8 @@ static const struct ww_km_rule rules_F[] = {
 	STEPN("Filesystems sync: %s seconds", END, SYNC, 0),
 	NEED("Failed to prepare device %d for power transition: error %e", DEVICE_FAIL, PREPARE,
 	     PM),
-	NEED("Failed to %{restore|load hibernation image|load image}, recovering.", FAIL, IMAGE_IO,
-	     PM),
+	NEED("Failed to %{restore|load hibernation image|load image}, recovering.", FAIL,
+	     IMAGE_READ, PM),
 	NEED("Freed %g kbytes in %s seconds%*", END, IMAGE, PM),
 	STEPN("Freeing memory...%_done (%n pages freed)", END, IMAGE, -1),
 	STEP("Freeing memory...%*", BEGIN, IMAGE),
@@ -153,7 +153,7 @@ static const struct ww_km_rule rules_I[] = {
 	NEED("Image created (%n pages copied%*", END, IMAGE, PM),
 	NEED("Image saving progress: %g%*", NONE, IMAGE_IO, PM),
 	NEED("Image saving done%|.", END, IMAGE_IO, PM),
-	NEED("Image loading done%|.", END, IMAGE_IO, PM),
+	NEED("Image loading done%|.", END, IMAGE_READ, PM),
 	NEED("Image allocation is %g pages short", FAIL, IMAGE, PM),
 	MODE("Image restored successfully.", AWAKE, DISK, PM),
 	NEED("Image mismatch: %x", REFUSED, NO_PHASE, PM),
@@ -170,8 +170,8 @@ static const struct ww_km_rule rules_L[] = {
 	R("Low-level resume complete", AWAKE),
 	R("Last active Wakeup Source: %k", WAKE_SOURCE),
 	R("Linux version %o%*", BOOT),
-	NEED("Loading image data pages (%n pages)%*", BEGIN, IMAGE_IO, PM),
-	NEED("Loading and decompressing image data (%n pages)%*", BEGIN, IMAGE_IO, PM),
+	NEED("Loading image data pages (%n pages)%*", BEGIN, IMAGE_READ, PM),
+	NEED("Loading and decompressing image data (%n pages)%*", BEGIN, IMAGE_READ, PM),
 	R("Lockdown: %w hibernation is restricted;%*", REFUSED),
 };
 
@@ -213,7 +213,7 @@ static const struct ww_km_rule rules_R[] = {
 	R("Resume caused by IRQ %n, %k", WAKE_IRQ),
 	R("Resume caused by IRQ %n", WAKE_IRQ),
 	R("Resume caused by misconfigured IRQ %n%|%*", WAKE_IRQ),
-	NEED("Read %g kbytes in %s seconds%*", END, IMAGE_IO, PM),
+	NEED("Read %g kbytes in %s seconds%*", END, IMAGE_READ, PM),
 };
 
 static const struct ww_km_rule rules_S[] = {
@@ -292,6 +292,7 @@ static const struct ww_km_rule rules_h[] = {
 };
 
 static const struct ww_km_rule rules_i[] = {
+	R("in-flight: %g:%f", TASK),
 	NEED("irq_pm_check_wakeup: IRQ %n%|, %k", WAKE_IRQ, NO_PHASE, PM),
 };
 
@@ -311,6 +312,7 @@ static const struct ww_km_rule rules_n[] = {
 static const struct ww_km_rule rules_p[] = {
 	NEED("pm_system_irq_wakeup: %n triggered %k", WAKE_IRQ, NO_PHASE, PM),
 	R("pm_suspend: Failed to enter %x", REFUSED),
+	R("pwq %g: %a", TASK),
 };
 
 static const struct ww_km_rule rules_r[] = {
@@ -346,7 +348,7 @@ static const struct ww_km_rule rules_w[] = {
 	R("wakeup source or subsystem %k aborted suspend", WAKE_SOURCE),
 	R("wakeup wake lock: %k", WAKE_SOURCE),
 	R("wakeup wake lock(%w: %k", WAKE_SOURCE),
-	R("workqueue %t: flags=0x%a", TASK),
+	{"workqueue %t: flags=0x%a", WW_PMEV_TASK, 0, 0, 0, 0, 0, 0},
 };
 
 static const struct ww_km_rule rules_star[] = {

@@ -46,7 +46,9 @@ enum ww_pmev_kind {
 	WW_PMEV_CALLEE,	     /* "pm_op(): usb_dev_suspend+0x0/0x20 returns -2": func, err */
 	WW_PMEV_DEVICE_SLOW, /* the kernel's own watchdog: "**** DPM device timeout ****" */
 	/* Why. */
-	WW_PMEV_TASK,	      /* a task that refuses to freeze: task, pid */
+	WW_PMEV_TASK,	      /* a task that refuses to freeze: task, pid; count 0: a queue of
+				 work instead, and without a task count: how much of it is under
+				 way, or func: what it does */
 	WW_PMEV_SOME_FAILED,  /* "Some devices failed to suspend": count 1: "... or early wake
 				 event detected" */
 	WW_PMEV_WAKE_PENDING, /* "Wakeup pending, aborting suspend" */

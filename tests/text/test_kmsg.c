@@ -23,10 +23,10 @@ static const char *const kinds[] = {
 	"boot",	     "net",	    "disk",	"oops",	    "done",    "initcall",
 };
 static const char *const phases[] = {
-	"",	    "notifiers",  "sync",     "freeze",	  "image",    "console-off",
-	"prepare",  "suspend",	  "late",     "noirq",	  "cpu-off",  "syscore-down",
-	"machine",  "syscore-up", "cpu-on",   "noirq-up", "early-up", "resume",
-	"complete", "console-on", "image-io", "thaw",	  "post",
+	"",	    "notifiers",  "sync",     "freeze",	    "image",	"console-off",
+	"prepare",  "suspend",	  "late",     "noirq",	    "cpu-off",	"syscore-down",
+	"machine",  "syscore-up", "cpu-on",   "noirq-up",   "early-up", "resume",
+	"complete", "console-on", "image-io", "image-read", "thaw",	"post",
 };
 static const char *const verbs[] = {"",	      "suspend", "freeze",  "hibernate", "quiesce",
 				    "resume", "thaw",	 "restore", "recover"};
