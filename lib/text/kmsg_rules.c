@@ -322,9 +322,11 @@ static const struct ww_km_rule rules_r[] = {
 
 static const struct ww_km_rule rules_s[] = {
 	MODE("suspend entry (%M)", ENTRY, UNKNOWN, PM),
+	MODE("suspend entry (%M)  %*", ENTRY, UNKNOWN, PM), /* a remark of whoever posted it */
 	NEED("suspend entry %z UTC%|%_%*", ENTRY, NO_PHASE, PM),
 	NEED("suspend entry", ENTRY, NO_PHASE, PM),
 	NEED("suspend exit", EXIT, NO_PHASE, PM),
+	NEED("suspend exit  %*", EXIT, NO_PHASE, PM),
 	NEED("suspend exit %z UTC%|%_%*", EXIT, NO_PHASE, PM),
 	MODE("suspend-to-idle", ASLEEP, S2IDLE, PM),
 	MODE("suspend: enter suspend", ENTRY, MEM, 0),
