@@ -11,6 +11,8 @@
 #define HUNG_NS	   (300 * WW_NS_PER_S)
 #define HUNG_LINES 100000
 #define HUNG_LEAST 50
+/* A kernel is that young when it first speaks. */
+#define BOOT_NS WW_NS_PER_S
 
 int ww_pmbuild_new(bool ftrace, const struct ww_kernlog_options *opt, struct ww_pmbuild **out,
 		   struct ww_error *err)
@@ -273,7 +275,8 @@ static int boot(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_error
 {
 	int rc = 1;
 
-	ww_pm_keep(&b->version, in->ev->text);
+	if (in->ev->kind == WW_PMEV_BOOT)
+		ww_pm_keep(&b->version, in->ev->text);
 	if (b->w == NULL)
 		return 1;
 	if (b->s.side == WW_PM_OVER)
@@ -283,6 +286,19 @@ static int boot(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_error
 	else
 		rc = ww_pmbuild_finish(b, WW_PM_RESET, err);
 	return rc < 0 ? rc : 1;
+}
+
+/*
+ * Its first line may have lost a byte on the wire: a printk clock that begins anew within a
+ * suspend is another kernel's.
+ */
+static bool restarts(const struct ww_pmbuild *b, const struct ww_pm_in *in)
+{
+	return !b->ftrace && b->w != NULL && b->s.side != WW_PM_OVER && !b->s.booted &&
+	       in->line.kernel && in->clock == WW_PM_CLOCK_PRINTK &&
+	       b->w->c.clock == WW_PM_CLOCK_PRINTK && in->line.t_ns != WW_NO_TIME &&
+	       b->s.last_ns != WW_NO_TIME && in->line.t_ns < BOOT_NS &&
+	       b->s.last_ns - in->line.t_ns > 2 * BOOT_NS;
 }
 
 static int dispatch(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
@@ -375,7 +391,7 @@ int ww_pmbuild_feed(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_e
 	int64_t t;
 	int rc, end;
 
-	if (in->ev->kind == WW_PMEV_BOOT) {
+	if (in->ev->kind == WW_PMEV_BOOT || restarts(b, in)) {
 		rc = boot(b, in, err);
 		if (rc < 0)
 			return rc;

@@ -100,6 +100,11 @@ static void test_no_return(void **state)
 		      "[    0.000000] Linux version 9.9.1 (a@b) (gcc) #1 SMP\n"
 		      "[    2.000000] another line\n");
 	assert_int_equal(cycle[0]->result, WW_PM_RESET);
+	/* The wire lost a byte of its first line. */
+	read_all(DOWN "[    0.000000 Linux version 9.9.1 (a@b) (gcc) #1 SMP\n"
+		      "[    0.000000] Command line: quiet\n"
+		      "[    2.000000] another line\n");
+	assert_int_equal(cycle[0]->result, WW_PM_RESET);
 	read_all(DOWN "[  130.000000] rcu: INFO: rcu_sched self-detected stall on CPU\n"
 		      "[  160.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 22s!\n");
 	assert_int_equal(cycle[0]->result, WW_PM_HUNG);
