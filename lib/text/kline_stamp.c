@@ -198,6 +198,11 @@ static bool printk_caller(struct ww_kcur *c, const char *p)
 		return false;
 	kind = *q == 'T' ? 'T' : 'C';
 	q = ww_kl_digits(q + 1, c->end, 9, &v);
+	/* "[C5 t2624]" of ASR: both. */
+	if (q && kind == 'C' && ww_kl_at(q, c->end, " t", 2)) {
+		kind = 'T';
+		q = ww_kl_digits(q + 2, c->end, 9, &v);
+	}
 	if (!q || q >= c->end || *q != ']')
 		return false;
 	return take_task(c, kind, v, q + 1);

@@ -353,6 +353,12 @@ static const struct ww_km_rule rules_w[] = {
 	{"workqueue %t: flags=0x%a", WW_PMEV_TASK, 0, 0, 0, 0, 0, 0},
 };
 
+/* MediaTek's power manager, in the firmware's seconds. */
+static const struct ww_km_rule rules_spm[] = {
+	R("[SPM] Suspended for %s seconds", SLEPT),
+	R("[SPM] suspend wake up by%_%k, timer_out = %*", WAKE_IRQ),
+};
+
 static const struct ww_km_rule rules_star[] = {
 	R("**** DPM device timeout: %d (%D)", DEVICE_SLOW),
 };
@@ -373,11 +379,12 @@ static const struct ww_km_rule verbs[] = {
 
 #define G(c, name) [c] = {rules_##name, sizeof(rules_##name) / sizeof(rules_##name[0])}
 static const struct ww_km_group groups[128] = {
-	G('A', A), G('B', B), G('C', C), G('D', D), G('E', E), G('F', F),     G('H', H),
-	G('I', I), G('K', K), G('L', L), G('M', M), G('N', N), G('O', O),     G('P', P),
-	G('R', R), G('S', S), G('T', T), G('U', U), G('W', W), G('a', a),     G('c', c),
-	G('d', d), G('g', g), G('h', h), G('i', i), G('k', k), G('l', l),     G('n', n),
-	G('p', p), G('r', r), G('s', s), G('t', t), G('w', w), G('(', paren), G('*', star),
+	G('A', A), G('B', B), G('C', C), G('D', D),	G('E', E),    G('F', F),
+	G('H', H), G('I', I), G('K', K), G('L', L),	G('M', M),    G('N', N),
+	G('O', O), G('P', P), G('R', R), G('S', S),	G('T', T),    G('U', U),
+	G('W', W), G('a', a), G('c', c), G('d', d),	G('g', g),    G('h', h),
+	G('i', i), G('k', k), G('l', l), G('n', n),	G('p', p),    G('r', r),
+	G('s', s), G('t', t), G('w', w), G('(', paren), G('*', star), G('[', spm),
 };
 
 struct ww_km_group ww_km_rules(unsigned char first)
