@@ -154,6 +154,29 @@ static int divide(int argc, char **argv, struct choice *w)
 	return -1;
 }
 
+/* No report over a file that is to be read. */
+static int check_output(const struct choice *w, const char *out)
+{
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; out && k < w->n[i]; k++)
+			if (tool_cycles_reads(w->operand[i][k], out))
+				return tool_usage_error(
+					"'%s' is to be read: name another file to write", out);
+	return -1;
+}
+
+static int check(const struct choice *w)
+{
+	int rc = check_output(w, w->markdown);
+
+	if (rc < 0)
+		rc = check_output(w, w->junit);
+	if (rc < 0 && w->markdown && w->junit && strcmp(w->markdown, w->junit) == 0)
+		return tool_usage_error("--markdown and --junit name the same file: '%s'",
+					w->junit);
+	return rc;
+}
+
 static int parse(int argc, char **argv, struct choice *w)
 {
 	static const struct option longs[] = {{"fail-if", required_argument, NULL, 'f'},
@@ -174,7 +197,9 @@ static int parse(int argc, char **argv, struct choice *w)
 	opterr = 0;
 	while (rc < 0 && (c = getopt_long(argc, argv, "-:f:jh", longs, NULL)) != -1)
 		rc = take(c, w, argv);
-	return rc < 0 ? divide(argc, argv, w) : rc;
+	if (rc < 0)
+		rc = divide(argc, argv, w);
+	return rc < 0 ? check(w) : rc;
 }
 
 static char *side_name(const struct choice *w, int i)

@@ -2,6 +2,8 @@
 /* Files of cycles become sets of figures. */
 #include "resumetime-cycles.h"
 
+#include "outfile.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,22 @@ static int open_one(struct joined *j, const char *path)
 		return tool_fail(&err);
 	j->texts++;
 	return 0;
+}
+
+bool tool_cycles_reads(const char *operand, const char *path)
+{
+	const char *p = operand;
+	bool same = tool_same_file(path, operand);
+
+	while (!same && *p) {
+		size_t n = strcspn(p, "+");
+		char *part = strndup(p, n);
+
+		same = part && tool_same_file(path, part);
+		free(part);
+		p += n + (p[n] == '+');
+	}
+	return same;
 }
 
 /* "a.wwt+b.txt" unless there is a file of that name. */

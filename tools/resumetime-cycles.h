@@ -17,6 +17,8 @@ struct tool_cycles_options {
  */
 int tool_cycles_add(struct ww_cycleset *s, const char *operand,
 		    const struct tool_cycles_options *opt);
+/* Whether that file is among those of an operand: it must not be written to then. */
+bool tool_cycles_reads(const char *operand, const char *path);
 /* Name of an operand for reports: its file's, without folder and ending; malloc'ed. */
 char *tool_cycles_name(const char *operand);
 

@@ -141,9 +141,13 @@ void ww_put_length(struct ww_str *s, struct ww_interval t, double res_ns)
 		ww_str_fixed(s, below ? hi : lo, ww_ms_decimals(res_ns));
 		return;
 	}
-	/* As good as the stamps of a kernel are. */
+	/*
+	 * As good as the stamps of a kernel are; its own figures are so beside a logger's stamps
+	 * too. It cuts them off: a half goes down, so that they are shown as it wrote them.
+	 */
 	if (half < 2.5e-3) {
-		ww_str_fixed(s, (lo + hi) / 2, ww_ms_decimals(res_ns));
+		mid = half > 0 ? (lo + hi) / 2 - 1e-6 : lo;
+		ww_str_fixed(s, mid, ww_ms_decimals(half > 0 ? fmin(res_ns, 2e6 * half) : res_ns));
 		return;
 	}
 	step = step_of(half);
@@ -151,6 +155,8 @@ void ww_put_length(struct ww_str *s, struct ww_interval t, double res_ns)
 	/* What the middle loses by rounding the half-width gains: still sure. */
 	mid = round((lo + hi) / 2 / step) * step;
 	half = ceil(fmax(hi - mid, mid - lo) / step - 1e-6) * step;
+	if (t.lo_ns == 0) /* and from nothing on */
+		mid = half = ceil(hi / 2 / step - 1e-6) * step;
 	ww_str_fixed(s, mid, d);
 	ww_str_add(s, " \xc2\xb1 ");
 	ww_str_fixed(s, half, d);

@@ -141,14 +141,26 @@ static int by_length(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void other_line(struct ww_str *s, const struct ww_pm_cycle *c, const struct ww_pm_other *o)
+/* Characters of a length as it is printed. */
+static size_t width_of(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
 {
 	struct ww_str ms = {0};
 	size_t n;
 
 	ww_put_length(&ms, o->length, c->stamp_res_ns);
 	n = ms.n ? ww_characters(ms.p, ms.n) : 0;
-	ww_put_blanks(s, n < 10 ? 10 - n : 0);
+	ww_str_free(&ms);
+	return n;
+}
+
+static void other_line(struct ww_str *s, const struct ww_pm_cycle *c, const struct ww_pm_other *o,
+		       size_t width)
+{
+	size_t n = width_of(c, o);
+	struct ww_str ms = {0};
+
+	ww_put_length(&ms, o->length, c->stamp_res_ns);
+	ww_put_blanks(s, n < width ? width - n : 0);
 	s->bad = s->bad || ms.bad;
 	ww_str_add(s, ms.n ? ms.p : "");
 	ww_str_add(s, "  ");
@@ -216,7 +228,7 @@ static bool worth(const struct ww_pm_cycle *c, const struct ww_pm_other *o)
 void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_t top)
 {
 	const struct ww_pm_other **order;
-	size_t n = 0;
+	size_t n = 0, width = 10;
 
 	if (c->others == 0)
 		return;
@@ -229,9 +241,16 @@ void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_
 		if (worth(c, &c->other[i]))
 			order[n++] = &c->other[i];
 	qsort(order, n, sizeof(*order), by_length);
-	ww_str_add(s, n ? "\n        ms  what is no device\n" : "");
 	for (size_t i = 0; i < n && i < top; i++)
-		other_line(s, c, order[i]);
+		if (width_of(c, order[i]) > width)
+			width = width_of(c, order[i]);
+	if (n) {
+		ww_str_add(s, "\n");
+		ww_put_blanks(s, width - 2);
+		ww_str_add(s, "ms  what is no device\n");
+	}
+	for (size_t i = 0; i < n && i < top; i++)
+		other_line(s, c, order[i], width);
 	if (n > top)
 		ww_str_addf(s, "            and %llu more\n", (unsigned long long)(n - top));
 	free(order);

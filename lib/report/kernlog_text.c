@@ -54,9 +54,13 @@ static void put_when(struct ww_str *s, const struct ww_pm_cycle *c)
 					     "logger's stamps", "bench's clock"};
 	bool begin = c->t.lo_ns != WW_TIME_MIN, end = c->t.hi_ns != WW_TIME_MAX;
 
-	if (!ww_iv_ok(c->t) || (!begin && !end) || c->clock <= 0 || c->clock > WW_PM_CLOCK_BENCH) {
+	if (c->clock <= 0 || c->clock > WW_PM_CLOCK_BENCH) {
 		ww_str_add(s,
 			   "  the lines have no stamps: times are those that the kernel prints\n");
+		return;
+	}
+	if (!ww_iv_ok(c->t) || (!begin && !end)) {
+		ww_str_addf(s, "  neither begin nor end seen, %s\n", clocks[c->clock]);
 		return;
 	}
 	ww_str_add(s, begin ? "  from " : "  begin not seen, until ");

@@ -307,11 +307,28 @@ void ww_resume_json_worst(struct ww_json *j, const struct ww_resume *r)
 	ww_json_close(j, ']');
 }
 
+/* What can have made that latency long: no suspend a resume. */
+static const struct ww_pm_device *slowest_of(const struct ww_pm_cycle *pm, int latency)
+{
+	bool resume = latency != WW_LAT_SILENCE && latency != WW_LAT_ASLEEP;
+	const struct ww_pm_device *best = NULL;
+
+	for (size_t i = 0; pm && i < pm->devices; i++) {
+		const struct ww_pm_device *d = &pm->device[i];
+
+		if (ww_iv_ok(d->length) && d->length.hi_ns != WW_TIME_MAX &&
+		    (!resume || d->phase > WW_PM_MACHINE) &&
+		    (!best || ww_iv_mid(d->length) > ww_iv_mid(best->length)))
+			best = d;
+	}
+	return best;
+}
+
 static void worst_line(struct ww_str *s, const struct ww_resume *r, const struct worst *w, size_t k)
 {
 	const struct ww_cycle *c = &r->cycle[w->i[k]].c;
 	const struct ww_pm_cycle *pm = ww_resume_kernel(r, w->i[k]);
-	const struct ww_pm_device *d = pm ? ww_pm_slowest(pm) : NULL;
+	const struct ww_pm_device *d = slowest_of(pm, w->latency);
 	struct ww_str line = {0};
 
 	ww_str_addf(&line, "  cycle %u: ", (unsigned)c->n);

@@ -9,12 +9,13 @@
 double ww_shift_grain(const struct ww_shift_row *r)
 {
 	double width = (r->ci[1] - r->ci[0]) / 4;
+	double median = isfinite(r->median[0]) ? r->median[0] : r->median[1];
 
 	if (isfinite(width) && width > 0)
 		return width;
 	/* Nothing tells how far the figure is sure: a few digits. */
-	if (isfinite(r->median[0]) && r->median[0] != 0)
-		return fmax(r->resolution, fabs(r->median[0]) / 100);
+	if (isfinite(median) && median != 0)
+		return fmax(r->resolution, fabs(median) / 100);
 	return r->resolution > 0 ? r->resolution : NAN;
 }
 
@@ -240,14 +241,22 @@ static void parts(struct ww_str *s, const struct ww_shift *t, bool devices)
 				    "p",	"verdict",    devices ? "device" : "phase",
 				    "driver",	"phase"};
 	struct ww_grid g = {.columns = WW_COUNTOF(head), .left = 0x780};
-	size_t moved, n = ww_shift_listed(t, devices, &moved), k = 0, all = 0;
+	size_t moved, n = ww_shift_listed(t, devices, &moved), k = 0, all = 0, alone = 0;
 	const char *what = devices ? "callbacks of devices" : "phases";
 
-	for (size_t i = 0; i < t->rows; i++)
-		all += !ww_shift_whole(&t->row[i]) && ww_shift_device(&t->row[i]) == devices;
+	for (size_t i = 0; i < t->rows; i++) {
+		const struct ww_shift_row *r = &t->row[i];
+		bool mine = !ww_shift_whole(r) && ww_shift_device(r) == devices;
+
+		all += mine;
+		alone += mine && (r->verdict == WW_SHIFT_ONLY_A || r->verdict == WW_SHIFT_ONLY_B);
+	}
 	if (!all)
 		return;
-	ww_str_addf(s, "\n%s that moved: %zu of %zu\n", what, moved, all);
+	ww_str_addf(s, "\n%s that moved: %zu of %zu", what, moved - alone, all);
+	if (alone)
+		ww_str_addf(s, "; only in one of the two: %zu", alone);
+	ww_str_add(s, "\n");
 	ww_grid_head(&g, head);
 	for (size_t i = 0; i < t->rows && k < n; i++) {
 		if (ww_shift_whole(&t->row[i]) || ww_shift_device(&t->row[i]) != devices)

@@ -64,7 +64,13 @@ static void text(struct ww_str *s, const struct ww_vet *v)
 		ww_str_add(s, "The same but for a tick of the timer, as sleeps are\n\n");
 		table(s, v, v->fixed, v->ticks);
 	}
-	if (v->ticks == 0) {
+	if (v->callbacks == 0) {
+		ww_str_add(
+			s,
+			"No callback of a driver is in them, so nothing is known: they come from "
+			"ftrace, or into\nthe log with `initcall_debug` on the kernel's command "
+			"line.\n");
+	} else if (v->ticks == 0) {
 		ww_str_add(s, "No callback of ");
 		ww_str_num(s, v->min_ms);
 		ww_str_add(s, " ms and more took the same time in 9 of 10 cycles, within ");

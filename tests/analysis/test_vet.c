@@ -185,6 +185,13 @@ static void test_nothing(void **state)
 	assert_string_equal(err.text, "none: no cycle of suspend and resume to look at");
 	ww_error_clear(&err);
 	assert_int_equal(ww_cycleset_cycle(s, WW_SET_OK, &err), 0);
+	/* A quiet log: that nothing is written is not what it shows. */
+	assert_int_equal(ww_vet_new(&s, 1, NULL, &v, &err), 0);
+	assert_int_equal(ww_vet_report(v, WW_REPORT_TEXT, &text, &err), 0);
+	assert_non_null(strstr(text, "No callback of a driver is in them"));
+	assert_null(strstr(text, "took the same time"));
+	ww_free(text);
+	ww_vet_free(v);
 	put(s, "fan", "qx_fan", 60, 0.001, 0);
 	assert_int_equal(ww_vet_new(&s, 1, NULL, &v, &err), 0);
 	assert_null(ww_vet_at(v, 0));

@@ -28,8 +28,8 @@ cycle 1: s2idle, failed in suspend: kettle 0000:03:00.0 (async), kettle_suspend(
   phase                     ms
   sync             2.50 ± 0.50
   freeze                 2.300
-  suspend_prepare        0.100
-  suspend               44.901  failed
+  suspend_prepare        0.099
+  suspend               44.900  failed
   resume                 8.700
   thaw                   1.100
 

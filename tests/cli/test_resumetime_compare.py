@@ -302,6 +302,38 @@ class Compare(Case):
                 self.assertEqual(self.compare(*args),
                                  (2, "", f"resumetime compare: {text}\n{HELP}"))
 
+    def test_input_kept(self):
+        """No report over a file that is to be read."""
+        slow = ["-f", "resume slower"]
+        joined = self.new + "+" + self.path("trace.txt")
+        for option, operands, out in (("--junit", [self.old, self.new], self.new),
+                                      ("--markdown", [self.old, self.new], self.old),
+                                      ("--junit", [self.old, joined], self.new)):
+            with self.subTest(option=option, operands=operands):
+                with open(out, encoding="ascii") as f:
+                    before = f.read()
+                self.assertEqual(self.compare(option, out, *slow, *operands),
+                                 (2, "", f"resumetime compare: '{out}' is to be read: name another "
+                                         f"file to write\n{HELP}"))
+                with open(out, encoding="ascii") as f:
+                    self.assertEqual(f.read(), before)
+        x = self.path("x")
+        self.assertEqual(self.compare("--junit", x, "--markdown", x, *slow, self.old, self.new),
+                         (2, "", "resumetime compare: --markdown and --junit name the same file: "
+                                 f"'{x}'\n{HELP}"))
+
+    def test_only_in_one(self):
+        """A callback of one side did not move; its figure has no digits of its own."""
+        one, other = Log(), Log()
+        one.cycle(0, 0)
+        one.write(self.old)
+        other.cycle(0, 0)
+        other.lines = [l.replace("late0", "lamp0") for l in other.lines]
+        other.write(self.new)
+        out = self.check([self.old, self.new], 0, "")
+        self.assertIn("callbacks of devices that moved: 0 of 4; only in one of the two: 2\n", out)
+        self.assertRegex(out, r"only in B +lamp0")
+
     def test_refused(self):
         code, out, err = self.compare("-f", "slow", self.old, self.new)
         self.assertEqual((code, out), (2, ""))

@@ -193,6 +193,14 @@ static void test_lengths(void **state)
 			    "128.8 \xc2\xb1 2.4");
 	assert_string_equal(length((struct ww_interval){0, 2 * WW_NS_PER_S}, 1e9, &s),
 			    "1000 \xc2\xb1 1000");
+	/* The kernel cuts its figures off: as it wrote them, beside any stamps. */
+	assert_string_equal(length((struct ww_interval){1509 * US, 1510 * US}, 1e3, &s), "1.509");
+	assert_string_equal(length((struct ww_interval){500 * US, 501 * US}, 1e9, &s), "0.500");
+	assert_string_equal(length((struct ww_interval){1508 * US, 1510 * US}, 1e3, &s), "1.509");
+	assert_string_equal(length((struct ww_interval){0, 1 * US}, 1e3, &s), "0.000");
+	/* Nothing takes less than no time. */
+	assert_string_equal(length((struct ww_interval){0, 13892 * US}, 1e3, &s),
+			    "7.0 \xc2\xb1 7.0");
 	assert_string_equal(length((struct ww_interval){12 * MS, WW_TIME_MAX}, 1e3, &s),
 			    "\xe2\x89\xa5 12.000");
 	assert_string_equal(length(none(), 1e3, &s), "");
