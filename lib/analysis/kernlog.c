@@ -113,9 +113,9 @@ static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
 				   "after it: suspend and resume are known as intervals");
 	if (w->stamped_late)
 		ww_note(&k->notes,
-			"the log was stamped by a program that was frozen, too: the jump of "
-			"its clock holds the sleep, and suspend and resume cannot be told "
-			"apart by it");
+			"the log was stamped by a program that was frozen, too: its clock jumps "
+			"over the time until the thaw, and lengths from the freeze to the thaw "
+			"are those that the kernel prints");
 	if (w->boot_clock)
 		ww_note(&k->notes,
 			"the trace's clock goes on in the sleep and jumps while the core "

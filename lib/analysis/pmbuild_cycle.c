@@ -6,9 +6,6 @@
 /* A text that goes on so long after a suspend's last line knows that it never came back. */
 #define SILENT_NS (30 * WW_NS_PER_S)
 
-/* No phase before the sleep is silent for so long, but a sleep is. */
-#define LATE_NS (2 * WW_NS_PER_S)
-
 int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, struct ww_error *err)
 {
 	struct ww_pm_work *w = ww_pm_work_new();
@@ -158,30 +155,6 @@ static void slept_by_utc(struct ww_pmbuild *b)
 		b->w->c.slept = (struct ww_interval){grown - WW_NS_PER_S, grown + WW_NS_PER_S};
 }
 
-/*
- * A journal's daemon is frozen with the rest: what the kernel says from then on is stamped
- * after the thaw. The jump then stands before lines that were printed before the sleep.
- */
-static bool stamped_late(const struct ww_pmbuild *b)
-{
-	const struct ww_pm_work *w = b->w;
-	int64_t last = WW_NO_TIME;
-	size_t i;
-
-	if (w->c.clock != WW_PM_CLOCK_HOST || b->s.last_down_ns == WW_NO_TIME)
-		return false;
-	for (i = 0; i < w->lines; i++) {
-		int64_t t = w->line[i].t_ns;
-
-		if (t == WW_NO_TIME || !w->line[i].kernel)
-			continue;
-		if (last != WW_NO_TIME && t <= b->s.last_down_ns && t - last > LATE_NS)
-			return true;
-		last = t;
-	}
-	return false;
-}
-
 static void totals(struct ww_pmbuild *b)
 {
 	struct ww_pm_cycle *c = &b->w->c;
@@ -189,10 +162,8 @@ static void totals(struct ww_pmbuild *b)
 
 	if (c->result != WW_PM_FAILED && c->result != WW_PM_ABORTED && b->s.side != WW_PM_BACK)
 		sleep_place(b);
-	if (ww_iv_ok(c->sleep_begin) && stamped_late(b)) {
-		b->w->stamped_late = true;
+	if (b->w->stamped_late)
 		c->sleep_begin = c->sleep_end = WW_INTERVAL_NONE;
-	}
 	if (!b->s.cut && b->s.begin_ns != WW_NO_TIME && ww_iv_ok(c->sleep_begin))
 		c->suspend = widened(ww_iv_since(c->sleep_begin, begin), c->stamp_res_ns);
 	if (ww_iv_ok(c->sleep_end) && ww_iv_ok(b->s.thaw_end) &&
@@ -387,6 +358,7 @@ int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 	w->c.result = result(b, forced);
 	header(b);
 	ww_pmbuild_boot_clock(b);
+	ww_pmbuild_late(b);
 	totals(b);
 	ww_pmbuild_spans(b);
 	ww_pmbuild_probes(b);

@@ -208,7 +208,7 @@ void ww_pmbuild_spans(struct ww_pmbuild *b)
 
 	prepare(b);
 	drop_empty(w);
-	if (!w->ftrace)
+	if (!w->ftrace && !w->stamped_late)
 		from_devices(w);
 	ww_pm_order_spans(w);
 }

@@ -172,7 +172,7 @@ static void unseen(struct ww_pm_work *w)
 	const struct ww_pm_span *sync = find(w, WW_PM_SYNC), *freeze = find(w, WW_PM_FREEZE);
 	const struct ww_pm_span *thaw = find(w, WW_PM_THAW);
 
-	if (w->c.stamp_res_ns > 1e6)
+	if (w->c.stamp_res_ns > 1e6 || w->stamped_late)
 		return;
 	if (sync != NULL && freeze != NULL && sync->end_ns < freeze->start_ns)
 		between(w, "notifiers, between sync and freeze", sync->end_ns, freeze->start_ns);

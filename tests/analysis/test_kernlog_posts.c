@@ -175,6 +175,47 @@ static void test_image_read(void **state)
 		assert_true((n += cycle[0]->span[i].phase == WW_PM_IMAGE_READ) <= 1);
 }
 
+/* Eight hours between two lines of before the sleep: the daemon that stamps them slept, too. */
+static void test_stamped_at_once(void **state)
+{
+	(void)state;
+	read_all("2024-06-05T00:08:58.500000-04:00 box kernel: PM: suspend entry (deep)\n"
+		 "2024-06-05T00:08:59.400000-04:00 box kernel: Filesystems sync: 0.814 seconds\n"
+		 "2024-06-05T08:40:43.736077-04:00 box kernel: Freezing user space processes\n"
+		 "2024-06-05T08:40:43.736107-04:00 box kernel: Freezing user space processes "
+		 "completed (elapsed 0.041 seconds)\n"
+		 "2024-06-05T08:40:43.736110-04:00 box kernel: ACPI: EC: interrupt blocked\n"
+		 "2024-06-05T08:40:43.736114-04:00 box kernel: Disabling non-boot CPUs ...\n"
+		 "2024-06-05T08:40:43.736115-04:00 box kernel: smpboot: CPU 1 is now offline\n"
+		 "2024-06-05T08:40:43.736116-04:00 box kernel: ACPI: PM: Low-level resume "
+		 "complete\n"
+		 "2024-06-05T08:40:43.736117-04:00 box kernel: Enabling non-boot CPUs ...\n"
+		 "2024-06-05T08:40:43.736118-04:00 box kernel: CPU1 is up\n"
+		 "2024-06-05T08:40:43.736130-04:00 box kernel: Restarting tasks ... done.\n"
+		 "2024-06-05T08:40:43.736131-04:00 box kernel: PM: suspend exit\n");
+	assert_int_equal(cycle[0]->result, WW_PM_OK);
+	assert_true(cycle[0]->suspend.lo_ns > cycle[0]->suspend.hi_ns);
+	assert_true(cycle[0]->resume.lo_ns > cycle[0]->resume.hi_ns);
+	holds(span(0, WW_PM_FREEZE)->length, 41 * MS, MS);
+	holds(span(0, WW_PM_SYNC)->length, 814 * MS, MS);
+	assert_true(span(0, WW_PM_CPU_OFF)->length.lo_ns > span(0, WW_PM_CPU_OFF)->length.hi_ns);
+	for (size_t i = 0; i < cycle[0]->others; i++)
+		assert_null(strstr(cycle[0]->other[i].what, "notifiers"));
+	assert_non_null(strstr(notes, "frozen, too"));
+	/* A second apart or not at all: the freeze tells that nothing can be read from that. */
+	read_all("2024-06-05T00:08:58.500000-04:00 box kernel: PM: suspend entry (deep)\n"
+		 "2024-06-05T00:08:59.736077-04:00 box kernel: Freezing user space processes\n"
+		 "2024-06-05T00:08:59.736107-04:00 box kernel: Freezing user space processes "
+		 "completed (elapsed 0.041 seconds)\n"
+		 "2024-06-05T00:08:59.736110-04:00 box kernel: foo 0000:09:00.0: PM: failed to "
+		 "suspend: error -5\n"
+		 "2024-06-05T00:08:59.736114-04:00 box kernel: Restarting tasks ... done.\n"
+		 "2024-06-05T00:08:59.736115-04:00 box kernel: PM: suspend exit\n");
+	assert_int_equal(cycle[0]->result, WW_PM_FAILED);
+	holds(span(0, WW_PM_FREEZE)->length, 41 * MS, MS);
+	assert_true(span(0, WW_PM_THAW)->length.lo_ns > span(0, WW_PM_THAW)->length.hi_ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_errors_alone),	cmocka_unit_test(test_callback_alone),
 		cmocka_unit_test(test_abort_alone),	cmocka_unit_test(test_busy_queue),
 		cmocka_unit_test(test_processor_stays), cmocka_unit_test(test_image_read),
+		cmocka_unit_test(test_stamped_at_once),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
