@@ -25,7 +25,14 @@ struct ww_pm_kept {
 	char text[WW_PM_KEEP];
 };
 
-enum { WW_PM_PROBES = 48 };
+enum { WW_PM_PROBES = 48, WW_PM_NAMED = 16 };
+
+/* The phase that the name of a function tells. */
+struct ww_pm_named {
+	char name[56];
+	size_t n;
+	int phase, verb;
+};
 
 struct ww_pm_probe {
 	char name[48];
@@ -46,6 +53,7 @@ struct ww_pmbuild {
 	struct ww_pm_work *w; /* the cycle that goes on, NULL none */
 	struct ww_pm_work **done;
 	size_t ready, done_cap;
+	struct ww_pm_named named[WW_PM_NAMED];
 
 	/* --- of the cycle; cleared when one begins */
 	struct {

@@ -32,6 +32,23 @@ static int phase_of_name(struct ww_slice func, int *verb)
 	return up ? WW_PM_RESUME : WW_PM_SUSPEND;
 }
 
+/* The same few functions are called again and again. */
+static int known_name(struct ww_pmbuild *b, struct ww_slice func, int *verb)
+{
+	struct ww_pm_named *k = &b->named[func.n % WW_PM_NAMED];
+
+	if (func.n == 0 || func.n > sizeof(k->name))
+		return func.n ? phase_of_name(func, verb) : WW_PM_NO_PHASE;
+	if (k->n != func.n || memcmp(k->name, func.p, func.n) != 0) {
+		memcpy(k->name, func.p, func.n);
+		k->n = func.n;
+		k->verb = WW_PM_NO_VERB;
+		k->phase = phase_of_name(func, &k->verb);
+	}
+	*verb = k->verb;
+	return k->phase;
+}
+
 /*
  * A plain name proves its side, not its phase: drivers use one function in several. Those of
  * a bus do prove it: the bus has others for the other phases.
@@ -145,7 +162,7 @@ static int phase_of(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 	int verb = WW_PM_NO_VERB, named = e->phase, at = b->s.at;
 
 	if (named == WW_PM_NO_PHASE && e->func.n > 0)
-		named = phase_of_name(e->func, &verb);
+		named = known_name(b, e->func, &verb);
 	if (e->phase != WW_PM_NO_PHASE)
 		verb = e->verb;
 	if (named == WW_PM_NO_PHASE && at >= WW_PM_SYSCORE_RESUME && at <= WW_PM_CPU_ON)

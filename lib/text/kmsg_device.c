@@ -36,7 +36,10 @@ void ww_km_who(const char *p, size_t n, struct ww_pmev *out)
 		out->device = (struct ww_slice){p, n};
 		return;
 	}
-	last = is_bus(p, (size_t)(first - p)) ? first : ww_km_last(p, n, " ", 1);
+	/* Two words, as nearly always, are both whichever way. */
+	last = memrchr(p, ' ', n);
+	if (last != first && is_bus(p, (size_t)(first - p)))
+		last = first;
 	out->driver = (struct ww_slice){p, (size_t)(last - p)};
 	out->device = (struct ww_slice){last + 1, n - (size_t)(last + 1 - p)};
 }
