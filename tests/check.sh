@@ -39,7 +39,7 @@ units() { # directory of the build, pattern of what is left out
 # Those that record while something happens: one at a time.
 scripts() {
 	all=$(find tests -name 'test_*.py' ! -path 'tests/lab/*' ! -path 'tests/python/*' | sort)
-	live='/test_(loopback|meters|plugs|record|resumetime|run|standby|ttybeat|wattsup)[.]py$'
+	live='/test_(loopback|meters|plugs|record|record_campaign|resumetime|run|standby|ttybeat|wattsup)[.]py$'
 	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -vE "$live")
 	beside
 	python3 tests/runner.py $(echo "$all" | grep -E "$live")
@@ -66,7 +66,7 @@ beside() {
 }
 gentle=
 part_lint() { $gentle tests/lint.sh; }
-part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-3}"; }
+part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"; }
 # The result of what ran beside, as a step; or the step itself where nothing did.
 result() { # name
 	case " $idle_parts " in *" $1 "*) ;; *) step "$1" "part_$1"; return ;; esac
