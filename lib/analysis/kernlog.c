@@ -114,8 +114,9 @@ static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
 	if (w->stamped_late)
 		ww_note(&k->notes,
 			"the log was stamped by a program that was frozen, too: its clock jumps "
-			"over the time until the thaw, and lengths from the freeze to the thaw "
-			"are those that the kernel prints");
+			"over the time until the thaw (the sleep is that jump less what suspend "
+			"and resume take, 10 s at most where no line tells more), and lengths from "
+			"the freeze to the thaw are those that the kernel prints");
 	if (w->boot_clock)
 		ww_note(&k->notes,
 			"the trace's clock goes on in the sleep and jumps while the core "

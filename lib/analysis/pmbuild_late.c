@@ -10,8 +10,11 @@
 /* No phase before the sleep is silent for so long, but a sleep is. */
 #define LATE_NS (2 * WW_NS_PER_S)
 
+/* Suspend and resume, that the jump holds beside the sleep, take less where nobody says more. */
+#define REST_NS (10 * WW_NS_PER_S)
+
 /* The first stamp behind a jump that stands before the last line on the way down. */
-static int64_t behind_jump(const struct ww_pmbuild *b)
+static int64_t behind_jump(const struct ww_pmbuild *b, int64_t *jump)
 {
 	const struct ww_pm_work *w = b->w;
 	int64_t last = WW_NO_TIME;
@@ -22,11 +25,31 @@ static int64_t behind_jump(const struct ww_pmbuild *b)
 
 		if (t == WW_NO_TIME || !w->line[i].kernel)
 			continue;
-		if (last != WW_NO_TIME && t <= b->s.last_down_ns && t - last > LATE_NS)
+		if (last != WW_NO_TIME && t <= b->s.last_down_ns && t - last > LATE_NS) {
+			*jump = t - last;
 			return t;
+		}
 		last = t;
 	}
 	return WW_NO_TIME;
+}
+
+/* The jump is the sleep and what the kernel did on both sides of it. */
+static void slept(struct ww_pm_work *w, int64_t from, int64_t jump)
+{
+	int64_t res = (int64_t)w->c.stamp_res_ns, rest = REST_NS;
+	size_t i;
+
+	if (w->c.result != WW_PM_OK || jump < 2 * REST_NS)
+		return;
+	for (i = 0; i < w->spans; i++) {
+		const struct ww_pm_span *s = &w->span[i];
+
+		if (s->start_ns >= from - rest && ww_iv_ok(s->printed))
+			rest = ww_add_sat(rest, s->printed.hi_ns);
+	}
+	rest = ww_add_sat(rest, res);
+	w->c.slept = (struct ww_interval){jump > rest ? jump - rest : 0, jump + res};
 }
 
 /* The freeze took longer than its two lines lie apart. */
@@ -78,15 +101,16 @@ static void forget(struct ww_pm_work *w, int64_t from)
 void ww_pmbuild_late(struct ww_pmbuild *b)
 {
 	struct ww_pm_work *w = b->w;
-	int64_t from;
+	int64_t from, jump = 0;
 
 	if (w->c.clock != WW_PM_CLOCK_HOST)
 		return;
-	from = behind_jump(b);
+	from = behind_jump(b, &jump);
 	if (from == WW_NO_TIME)
 		from = at_once(b);
 	if (from == WW_NO_TIME)
 		return;
 	w->stamped_late = true;
+	slept(w, from, jump);
 	forget(w, from);
 }

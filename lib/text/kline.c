@@ -191,6 +191,24 @@ static bool block(struct ww_kcur *c)
 	return true;
 }
 
+/* Of a pager that numbers lines and draws a frame: "\u2502  31 \u2502 Apr 28 ...  \u2502". */
+#define BAR "\xe2\x94\x82"
+
+static void table(struct ww_kcur *c)
+{
+	const char *p = ww_kl_blanks(c->p + 3, c->end), *q;
+	uint64_t v;
+
+	q = ww_kl_digits(p, c->end, 9, &v);
+	if (q && ww_kl_at(ww_kl_blanks(q, c->end), c->end, BAR, 3))
+		p = ww_kl_blanks(ww_kl_blanks(q, c->end) + 3, c->end);
+	c->p = p;
+	if (c->end - p >= 3 && memcmp(c->end - 3, BAR, 3) == 0)
+		c->end -= 3;
+	while (c->end > p && ww_kl_blank(c->end[-1]))
+		c->end--;
+}
+
 /* The line without ends, marks and escapes. */
 static void begin(struct ww_kcur *c, const char *line, size_t n)
 {
@@ -217,6 +235,8 @@ static void begin(struct ww_kcur *c, const char *line, size_t n)
 		n--;
 	c->p = line;
 	c->end = line + n;
+	if (n > 6 && memcmp(line, BAR, 3) == 0)
+		table(c);
 }
 
 void ww_kline_parse(struct ww_kline_state *s, const char *line, size_t n, struct ww_kline *o)

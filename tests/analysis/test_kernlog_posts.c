@@ -202,6 +202,7 @@ static void test_stamped_at_once(void **state)
 	for (size_t i = 0; i < cycle[0]->others; i++)
 		assert_null(strstr(cycle[0]->other[i].what, "notifiers"));
 	assert_non_null(strstr(notes, "frozen, too"));
+	holds(cycle[0]->slept, 30700000 * MS, 10100 * MS);
 	/* A second apart or not at all: the freeze tells that nothing can be read from that. */
 	read_all("2024-06-05T00:08:58.500000-04:00 box kernel: PM: suspend entry (deep)\n"
 		 "2024-06-05T00:08:59.736077-04:00 box kernel: Freezing user space processes\n"
