@@ -19,6 +19,11 @@ static int kind_of(const char *kind)
 	return (int)WW_COUNTOF(kinds);
 }
 
+bool ww_shift_kind(const char *kind)
+{
+	return kind_of(kind) < (int)WW_COUNTOF(kinds);
+}
+
 void ww_shift_free(struct ww_shift *s)
 {
 	if (!s)

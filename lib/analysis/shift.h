@@ -29,7 +29,8 @@ struct ww_shift_cond {
 	char *subject; /* a row's name, "any device", "resume" */
 	int kind;
 	bool percent, faster, median;
-	double limit; /* ms, J, W, percent, or cycles */
+	double limit;	/* ms, J, W, percent, or cycles */
+	const char *in; /* unit of the limit; NULL percent, or none */
 	/* Verdict. */
 	int state;	     /* enum ww_shift_state */
 	const char *of;	     /* the row that decided, NULL none */
@@ -71,6 +72,8 @@ void ww_shift_judge(struct ww_shift_row *r, const struct ww_shift_extra *x, size
 
 int ww_shift_conds_parse(struct ww_shift *s, const char *text, struct ww_error *err);
 int ww_shift_conds_judge(struct ww_shift *s, struct ww_error *err);
+/* Is it a kind of rows: "phase", "device"? */
+bool ww_shift_kind(const char *kind);
 const char *ww_shift_verdict_name(int verdict);
 
 #endif

@@ -36,10 +36,10 @@ static bool word(const char **p, const char *w)
 static bool limit(struct ww_shift_cond *c, const char **p)
 {
 	static const struct {
-		const char *unit;
+		const char *unit, *in;
 		double by;
-	} units[] = {{"ms", 1},	   {"s", 1000}, {"us", .001}, {"J", 1},
-		     {"mJ", .001}, {"W", 1},	{"mW", .001}};
+	} units[] = {{"ms", "ms", 1},	{"s", "ms", 1000}, {"us", "ms", .001}, {"J", "J", 1},
+		     {"mJ", "J", .001}, {"W", "W", 1},	   {"mW", "W", .001}};
 	const char *end;
 	double v = ww_strtod(*p, &end);
 
@@ -52,13 +52,16 @@ static bool limit(struct ww_shift_cond *c, const char **p)
 		*p = blanks(*p + 1);
 		return true;
 	}
+	if (c->kind == WW_COND_FAILURES)
+		return true;
 	for (size_t i = 0; i < WW_COUNTOF(units); i++) {
 		if (word(p, units[i].unit)) {
 			c->limit = v * units[i].by;
+			c->in = units[i].in;
 			return true;
 		}
 	}
-	return c->kind == WW_COND_FAILURES;
+	return false;
 }
 
 static int failures(struct ww_shift_cond *c, const char *p, struct ww_error *err)
@@ -128,6 +131,11 @@ static int parse_one(struct ww_shift_cond *c, struct ww_error *err)
 	}
 	if (cut_last(text, "median"))
 		c->median = true;
+	if (strncmp(text, "any ", 4) == 0 && !ww_shift_kind(text + 4))
+		return ww_fail(err, -EINVAL,
+			       "condition '%s': 'any' is followed by device, phase, other, "
+			       "latency, kernel or energy",
+			       c->text);
 	if (!*text)
 		return ww_fail(err, -EINVAL, "condition '%s': " HELP, c->text);
 	return 0;
@@ -241,12 +249,32 @@ static int rank_of(int state)
 	return state == WW_COND_MET ? 2 : state == WW_COND_UNDECIDED ? 1 : 0;
 }
 
+static int same_unit(const struct ww_shift_cond *c, const struct ww_shift_row *r,
+		     struct ww_error *err)
+{
+	if (!c->in || strcmp(c->in, r->unit) == 0)
+		return 0;
+	return ww_fail(err, -EINVAL, "condition '%s': its limit is in %s, but '%s' is in %s",
+		       c->text, c->in, r->name, r->unit);
+}
+
+/* What its interval leaves of digits; where all are the same, a few. */
+static double grain(const struct ww_shift_row *r)
+{
+	double width = (r->ci[1] - r->ci[0]) / 4, some = fabs(r->median[0]) / 100;
+
+	if (isfinite(width) && width > 1e-9 * some)
+		return width;
+	return isfinite(some) ? fmax(r->resolution, some) : r->resolution;
+}
+
 static int judge_shift(struct ww_shift *s, struct ww_shift_cond *c, struct ww_error *err)
 {
 	const char *subject = alias(s, c->subject);
 	bool many = strncmp(subject, "any ", 4) == 0;
 	size_t found = 0;
 	double best = -INFINITY;
+	int rc = 0;
 
 	for (size_t i = 0; i < s->rows; i++) {
 		const struct ww_shift_row *r = &s->row[i];
@@ -256,6 +284,8 @@ static int judge_shift(struct ww_shift *s, struct ww_shift_cond *c, struct ww_er
 		if (!matches(s, i, subject) || r->n[0] == 0 || r->n[1] == 0)
 			continue;
 		found++;
+		if (rc == 0)
+			rc = same_unit(c, r, err);
 		judge_row(c, r, many, &now);
 		over = (c->faster ? -r->shift : r->shift) - now.against;
 		/* The worst is told: of those with the same state that which moved most. */
@@ -269,7 +299,7 @@ static int judge_shift(struct ww_shift *s, struct ww_shift_cond *c, struct ww_er
 		c->against = now.against;
 		c->of = r->name;
 		c->unit = r->unit;
-		c->grain = (r->ci[1] - r->ci[0]) / 4;
+		c->grain = grain(r);
 		c->needed = now.state == WW_COND_UNDECIDED ? needed(r, over) : 0;
 	}
 	if (!found && !many)
@@ -278,7 +308,10 @@ static int judge_shift(struct ww_shift *s, struct ww_shift_cond *c, struct ww_er
 			"condition '%s': nothing is called '%s' in both; 'resumetime compare' "
 			"without a condition lists the names",
 			c->text, c->subject);
-	return 0;
+	/* Logs without a callback do not say that none was slower. */
+	if (!found && strcmp(subject, "any device") == 0 && s->small_devices == 0)
+		c->state = WW_COND_UNDECIDED;
+	return rc;
 }
 
 static void judge_failures(const struct ww_shift *s, struct ww_shift_cond *c)
@@ -300,6 +333,7 @@ static void judge_failures(const struct ww_shift *s, struct ww_shift_cond *c)
 	} else if (c->percent) {
 		c->unit = "%";
 		c->value = 100 * b->rate_ci[0];
+		c->upper = 100 * b->rate_ci[1];
 		c->state = 100 * b->rate_ci[0] > c->limit    ? WW_COND_MET
 			   : 100 * b->rate_ci[1] <= c->limit ? WW_COND_NOT_MET
 							     : WW_COND_UNDECIDED;

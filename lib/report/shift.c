@@ -293,8 +293,14 @@ void ww_shift_put_state(struct ww_str *s, const struct ww_shift_cond *c)
 	if (c->kind == WW_COND_FAILURES && !c->percent) {
 		ww_str_addf(s, ": %llu", (unsigned long long)c->value);
 	} else if (c->kind == WW_COND_FAILURES) {
-		ww_str_add(s, ": at least ");
-		ww_str_fixed(s, c->value, 1);
+		ww_str_add(s, c->state == WW_COND_MET	    ? ": at least "
+			      : c->state == WW_COND_NOT_MET ? ": at most "
+							    : ": ");
+		ww_str_fixed(s, c->state == WW_COND_NOT_MET ? c->upper : c->value, 1);
+		if (c->state == WW_COND_UNDECIDED) {
+			ww_str_add(s, " to ");
+			ww_str_fixed(s, c->upper, 1);
+		}
 		ww_str_add(s, " %");
 	} else if (c->kind == WW_COND_MORE_FAILURES) {
 		ww_str_add(s, ": p ");
@@ -305,6 +311,8 @@ void ww_shift_put_state(struct ww_str *s, const struct ww_shift_cond *c)
 		ww_shift_put(s, c->against, c->grain, false);
 		ww_str_addf(s, " %s, ", c->unit);
 		ww_str_plain(s, c->of);
+	} else if (c->state == WW_COND_UNDECIDED) {
+		ww_str_add(s, ": no callback of a device is in both");
 	}
 	if (c->needed)
 		ww_str_addf(s, "; about %llu cycles a side would decide it",

@@ -100,7 +100,7 @@ static void condition(struct ww_json *j, const struct ww_shift_cond *c)
 		ww_json_text(j, "by", c->median ? "estimate" : "bound");
 	}
 	if (c->kind != WW_COND_SHIFT || c->of) {
-		if (c->kind == WW_COND_SHIFT && !c->median)
+		if (c->kind == WW_COND_SHIFT ? !c->median : c->percent)
 			pair(j, "ci95", (const double[2]){c->value, c->upper});
 		else
 			ww_json_trimmed(j, c->kind == WW_COND_MORE_FAILURES ? "p" : "value",

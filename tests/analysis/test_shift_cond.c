@@ -157,7 +157,11 @@ static void test_wrong(void **state)
 					    "failures > 1 2",
 					    "failures slower",
 					    "resume > 5% slower,",
-					    "median > 5% slower"};
+					    "median > 5% slower",
+					    "any devices > 5 ms slower",
+					    "any thing slower",
+					    "resume > 5 J slower",
+					    "failures > 5 ms"};
 	struct ww_shift *s = NULL;
 
 	(void)state;
@@ -166,6 +170,27 @@ static void test_wrong(void **state)
 			fail_msg("'%s' was taken", wrong[i]);
 	assert_int_equal(judge("resume_to_desktop slower", 10, 0, 0, &s), -ENODATA);
 	assert_int_equal(judge("device 1 slower", 10, 0, 0, &s), -ENODATA);
+}
+
+/* A log without callbacks does not say that none was slower. */
+static void test_untold(void **state)
+{
+	struct ww_cycleset *set[2] = {set_new("a"), set_new("b")};
+	struct ww_shift_options o = {.size = sizeof(o), .fail_if = "any device > 5 ms slower"};
+	struct ww_error err = {0};
+	struct ww_shift *s = NULL;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; k < 10; k++) {
+			set_cycle(set[i], WW_SET_OK);
+			set_put(set[i], "kernel", "kernel resume", 900 + k, 0);
+		}
+	assert_int_equal(ww_shift_new(set[0], set[1], &o, &s, &err), 0);
+	assert_int_equal(ww_shift_failed(s), -EAGAIN);
+	ww_shift_free(s);
+	ww_cycleset_free(set[0]);
+	ww_cycleset_free(set[1]);
 }
 
 static void test_empty(void **state)
@@ -189,7 +214,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),	      cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_more_failures), cmocka_unit_test(test_several),
-		cmocka_unit_test(test_wrong),	      cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_wrong),	      cmocka_unit_test(test_untold),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests_name("shift_cond", tests, NULL, NULL);
