@@ -154,6 +154,7 @@ static bool opens_cut(const struct ww_pmev *e)
 	case WW_PMEV_RETURN:
 	case WW_PMEV_DEVICE_TOOK:
 	case WW_PMEV_DEVICE_FAIL:
+	case WW_PMEV_DEVICE_SLOW:
 	case WW_PMEV_CALLEE:
 	case WW_PMEV_SOME_FAILED:
 	case WW_PMEV_WAKE_PENDING:
@@ -416,6 +417,8 @@ int ww_pmbuild_feed(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_e
 		ww_pmbuild_pending(b, in, t);
 	if (!b->ftrace && !b->s.booted)
 		add_line(b, in, t);
+	if (in->ev->kind == WW_PMEV_NONE && b->s.said.n == 0 && b->w->spans == 0)
+		ww_pm_keep(&b->s.said, in->message);
 	if (in->ev->kind == WW_PMEV_NONE)
 		ww_pmbuild_hint(b, in->message, t);
 	else if (dispatch(b, in, t) < 0)

@@ -106,6 +106,7 @@ struct ww_pmbuild {
 		size_t probes;
 		uint32_t probe_depth, main_open; /* of the task that suspends */
 		struct ww_pm_kept callee, callee_device, callee_driver;
+		struct ww_pm_kept said;	 /* the first line that is none of ours, before any phase */
 		struct ww_pm_kept queue; /* of work, among those that are listed as busy */
 		int32_t callee_err;
 		size_t console_at;

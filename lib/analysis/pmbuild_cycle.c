@@ -6,6 +6,9 @@
 /* A text that goes on so long after a suspend's last line knows that it never came back. */
 #define SILENT_NS (30 * WW_NS_PER_S)
 
+/* No suspend comes and goes in so short a time. */
+#define AWAY_NS (20 * WW_NS_PER_MS)
+
 int ww_pmbuild_open(struct ww_pmbuild *b, const struct ww_pm_in *in, bool cut, struct ww_error *err)
 {
 	struct ww_pm_work *w = ww_pm_work_new();
@@ -260,6 +263,20 @@ static void asynchrony(struct ww_pmbuild *b)
 	}
 }
 
+/* From the entry to the exit with nothing between: what was asked at first said no. */
+static bool turned_away(struct ww_pmbuild *b)
+{
+	struct ww_pm_reason *r = &b->w->c.reason;
+
+	if (!b->s.entry || b->s.begin_ns == WW_NO_TIME || !ww_iv_ok(b->s.exit) ||
+	    (double)(b->s.exit.lo_ns - b->s.begin_ns) + b->w->c.stamp_res_ns > AWAY_NS ||
+	    b->s.exit.lo_ns < b->s.begin_ns)
+		return false;
+	if (r->text[0] == '\0')
+		r->text = ww_pm_str(b->w, ww_pm_kept_slice(&b->s.said));
+	return true;
+}
+
 static int result(struct ww_pmbuild *b, int forced)
 {
 	int64_t silent;
@@ -278,7 +295,7 @@ static int result(struct ww_pmbuild *b, int forced)
 		if (b->s.devices || b->s.console || (b->s.frozen && !b->s.early))
 			return WW_PM_OK;
 		/* A log of which only the lines of "PM:" were kept tells nothing against it. */
-		if (b->w->spans == 0 && !b->s.early)
+		if (b->w->spans == 0 && !b->s.early && !turned_away(b))
 			return WW_PM_OK;
 		return ww_pmbuild_result(b);
 	}
@@ -312,6 +329,18 @@ static void trim(struct ww_pmbuild *b)
 	}
 	if (b->s.over_line > 0 && b->s.over_line < w->lines)
 		w->lines = b->s.over_line;
+}
+
+/* What the kernel complained of and survived is no reason of a good cycle. */
+static void survived(struct ww_pmbuild *b)
+{
+	struct ww_pm_reason *r = &b->w->c.reason;
+
+	if (!b->s.died || b->w->c.result != WW_PM_OK)
+		return;
+	if (r->text[0] != '\0')
+		ww_note(&b->w->errors, "%s", r->text);
+	r->text = r->step = r->device = r->driver = "";
 }
 
 /* Suspend-to-idle keeps all CPUs; what Android calls suspend is suspend to RAM. */
@@ -364,6 +393,7 @@ int ww_pmbuild_finish(struct ww_pmbuild *b, int forced, struct ww_error *err)
 	ww_pmbuild_probes(b);
 	attempt(b);
 	asynchrony(b);
+	survived(b);
 	mode(b);
 	trim(b);
 	if (b->s.capped) {

@@ -217,6 +217,51 @@ static void test_stamped_at_once(void **state)
 	assert_true(span(0, WW_PM_THAW)->length.lo_ns > span(0, WW_PM_THAW)->length.hi_ns);
 }
 
+/* A notifier says no before anything is done. */
+static void test_turned_away(void **state)
+{
+	(void)state;
+	assert_int_equal(read_all("[   26.455369] PM: hibernation: hibernation entry\n"
+				  "[   26.458271] foo_mem foo0: hibernation is not supported.\n"
+				  "[   26.462498] PM: hibernation: hibernation exit\n"
+				  "[   36.000000] PM: suspend entry (deep)\n"
+				  "[   38.000000] PM: suspend exit\n"),
+			 2);
+	assert_int_equal(cycle[0]->mode, WW_PM_MODE_DISK);
+	assert_int_equal(cycle[0]->result, WW_PM_FAILED);
+	assert_string_equal(cycle[0]->reason.step, "suspend_notifiers");
+	assert_string_equal(cycle[0]->reason.text, "foo_mem foo0: hibernation is not supported.");
+	/* Only these lines were kept of a good one. */
+	assert_int_equal(cycle[1]->result, WW_PM_OK);
+}
+
+static void test_watchdog(void **state)
+{
+	(void)state;
+	assert_int_equal(read_all("foo_pci 0000:09:00.0: command 20486 timeout\n"
+				  "bar80211 phy7: PM: **** DPM device timeout ****\n"
+				  "Call Trace:\n panic+0x125/0x315\n"),
+			 1);
+	assert_int_equal(cycle[0]->result, WW_PM_HUNG);
+	assert_string_equal(cycle[0]->reason.device, "phy7");
+	assert_string_equal(cycle[0]->reason.driver, "bar80211");
+	/* A warning since 2025: it came back after all. */
+	assert_int_equal(read_all(DOWN
+				  "[  100.270000] Enabling non-boot CPUs ...\n"
+				  "[  100.280000] CPU1 is up\n"
+				  "[  110.300000] foo 2-1:1.0: **** DPM device timeout after 10 "
+				  "seconds; 15 seconds until panic ****\n"
+				  "[  111.490000] OOM killer enabled.\n"
+				  "[  111.495000] Restarting tasks: Starting\n"
+				  "[  111.500000] Restarting tasks: Done\n"
+				  "[  111.550000] PM: suspend exit\n"),
+			 1);
+	assert_int_equal(cycle[0]->result, WW_PM_OK);
+	assert_string_equal(cycle[0]->reason.device, "");
+	assert_int_equal(cycle[0]->errors, 1);
+	assert_non_null(strstr(cycle[0]->error[0], "2-1:1.0"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,7 +269,8 @@ int main(void)
 		cmocka_unit_test(test_errors_alone),	cmocka_unit_test(test_callback_alone),
 		cmocka_unit_test(test_abort_alone),	cmocka_unit_test(test_busy_queue),
 		cmocka_unit_test(test_processor_stays), cmocka_unit_test(test_image_read),
-		cmocka_unit_test(test_stamped_at_once),
+		cmocka_unit_test(test_stamped_at_once), cmocka_unit_test(test_turned_away),
+		cmocka_unit_test(test_watchdog),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
