@@ -202,11 +202,27 @@ void ww_pmbuild_boot_clock(struct ww_pmbuild *b)
 	}
 }
 
+/* Lines in another order than they were printed in, or of two texts: where it ends counts. */
+static void backwards(struct ww_pm_work *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->spans; i++) {
+		struct ww_pm_span *s = &w->span[i];
+
+		if (s->start_ns == WW_TIME_MIN || s->end_ns == WW_TIME_MAX ||
+		    s->start_ns <= s->end_ns)
+			continue;
+		s->start_ns = ww_iv_ok(s->printed) ? s->end_ns - s->printed.lo_ns : WW_TIME_MIN;
+	}
+}
+
 void ww_pmbuild_spans(struct ww_pmbuild *b)
 {
 	struct ww_pm_work *w = b->w;
 
 	prepare(b);
+	backwards(w);
 	drop_empty(w);
 	if (!w->ftrace && !w->stamped_late)
 		from_devices(w);

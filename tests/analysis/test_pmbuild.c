@@ -281,6 +281,24 @@ static void test_pending_first(void **state)
 	done();
 }
 
+/* A line that stands behind a later one: no phase ends before it begins. */
+static void test_backwards(void **state)
+{
+	struct ww_pmev e = ev(WW_PMEV_END, WW_PM_FREEZE, 0);
+
+	(void)state;
+	begin(false);
+	entry(0, WW_PM_MODE_MEM);
+	feed(900, ev(WW_PMEV_BEGIN, WW_PM_FREEZE, 0));
+	e.dur_ns = 4 * MS;
+	e.unit = WW_PM_UNIT_SECONDS;
+	feed(100, e);
+	end();
+	assert_true(span(WW_PM_FREEZE, 0)->end_ns == 100 * MS);
+	assert_true(span(WW_PM_FREEZE, 0)->start_ns <= 100 * MS);
+	done();
+}
+
 /* A machine that went off and booted: processors went, and nothing was suspended. */
 static void test_power_off(void **state)
 {
@@ -315,7 +333,8 @@ int main(void)
 		cmocka_unit_test(test_traced_s2idle), cmocka_unit_test(test_boot_clock),
 		cmocka_unit_test(test_gaps),	      cmocka_unit_test(test_units_by_age),
 		cmocka_unit_test(test_wall_times),    cmocka_unit_test(test_pending_first),
-		cmocka_unit_test(test_power_off),     cmocka_unit_test(test_names),
+		cmocka_unit_test(test_power_off),     cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
