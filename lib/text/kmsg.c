@@ -124,6 +124,9 @@ static bool message(const char *p, const char *end, unsigned have, struct ww_pme
 		refine(p, n, out);
 		return true;
 	}
+	/* "suspend of devices aborted after 55.932 msecs": MediaTek's leave "PM: " out. */
+	if (n > 24 && memcmp(end - 6, " msecs", 6) == 0)
+		have |= WW_KM_PM;
 	if ((have & WW_KM_PM) && ww_km_try(ww_km_verbs(), have, p, n, out))
 		return true;
 	return ww_km_try(ww_km_firmware(c), have, p, n, out);
