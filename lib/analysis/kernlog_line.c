@@ -216,6 +216,7 @@ static int ftrace_line(struct ww_kl_input *in, const char *line, size_t n, struc
 		return rc;
 	case WW_FT_LOST:
 		in->lost += l.lost > 0 ? (uint64_t)l.lost : 1;
+		in->build->lost = true;
 		return 0;
 	case WW_FT_NONE:
 		return 0;

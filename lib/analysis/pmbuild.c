@@ -195,6 +195,9 @@ static bool begins_anew(const struct ww_pmbuild *b, const struct ww_pmev *e)
 		return true;
 	if (e->kind != WW_PMEV_BEGIN && e->kind != WW_PMEV_END)
 		return false;
+	/* A freeze that failed ends after the thaw in it. */
+	if (e->kind == WW_PMEV_END && e->phase == WW_PM_FREEZE && b->s.open[e->phase] != 0)
+		return false;
 	if (b->s.booted)
 		return e->phase == WW_PM_SYNC;
 	if (e->phase == WW_PM_SYNC)

@@ -49,6 +49,7 @@ struct ww_pm_seen {
 
 struct ww_pmbuild {
 	bool ftrace;
+	bool lost; /* the trace lost events: what is not there may have been */
 	int64_t gap_ns;
 	struct ww_pm_work *w; /* the cycle that goes on, NULL none */
 	struct ww_pm_work **done;
@@ -106,8 +107,9 @@ struct ww_pmbuild {
 		size_t probes;
 		uint32_t probe_depth, main_open; /* of the task that suspends */
 		struct ww_pm_kept callee, callee_device, callee_driver;
-		struct ww_pm_kept said;	 /* the first line that is none of ours, before any phase */
-		struct ww_pm_kept queue; /* of work, among those that are listed as busy */
+		struct ww_pm_kept said; /* the first line that is none of ours, before any phase */
+		struct ww_pm_kept source; /* of a wake-up, traced on the way to sleep */
+		struct ww_pm_kept queue;  /* of work, among those that are listed as busy */
 		int32_t callee_err;
 		size_t console_at;
 		int64_t offset_before, offset_after; /* least host - kernel on each side */
@@ -172,6 +174,9 @@ void ww_pmbuild_settle(struct ww_pmbuild *b, struct ww_pm_span *s);
 void ww_pmbuild_side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t);
 void ww_pmbuild_failed(struct ww_pmbuild *b, int phase);
 int ww_pm_phase_after(int phase);
+
+/* --- pmbuild_unslept.c: a phase of a resume, before which no sleep was traced */
+void ww_pmbuild_unslept(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t);
 
 /* --- pmbuild_probe.c: functions that are probed, in the task that suspends */
 void ww_pmbuild_probe(struct ww_pmbuild *b, struct ww_slice func, bool call, int32_t pid,

@@ -318,6 +318,7 @@ void ww_pmbuild_side(struct ww_pmbuild *b, const struct ww_pmev *e, int64_t t)
 		return;
 	}
 	if (ww_pm_phase_up(e->phase, e->verb)) {
+		ww_pmbuild_unslept(b, e, t);
 		/* What is told at its end began that much earlier, where the machine was up. */
 		if (e->kind == WW_PMEV_END && e->dur_ns != WW_NO_TIME && t != WW_NO_TIME &&
 		    !b->s.open[e->phase] && t - e->dur_ns >= b->s.last_down_ns)

@@ -118,6 +118,8 @@ static void wake_source(struct ww_pmbuild *b, const struct ww_pmev *e)
 {
 	struct ww_pm_reason *r = reason(b);
 
+	if (b->ftrace && b->s.side == WW_PM_DOWN && e->wakeup.n > 0)
+		ww_pm_keep(&b->s.source, e->wakeup);
 	/* Traced sources are many: the first one after the sleep is what ended it. */
 	if (b->ftrace && (b->s.side != WW_PM_UP || b->s.at > WW_PM_RESUME_NOIRQ))
 		return;

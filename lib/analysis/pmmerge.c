@@ -330,7 +330,8 @@ static void modes(struct merge *m)
 	a->mode = a->mode ? a->mode : b->mode;
 	/* What a text does not hold, the other may; a failure is told by its reason. */
 	if (a->result == WW_PM_TRUNCATED ||
-	    (a->result == WW_PM_OK && b->result != WW_PM_TRUNCATED && b->result != WW_PM_HUNG))
+	    (a->result == WW_PM_OK && b->result != WW_PM_TRUNCATED && b->result != WW_PM_HUNG &&
+	     !(b->result == WW_PM_ABORTED && ww_iv_ok(a->slept))))
 		a->result = b->result;
 }
 

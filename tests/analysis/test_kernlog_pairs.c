@@ -226,12 +226,85 @@ static void test_probes(void **state)
 	assert_false(costs("schedule_timeout()"));
 }
 
+/* Events up to the end of the devices' phase, with what their last one returned. */
+static void traced_down(int error)
+{
+	say(TRACE, 50.000, "suspend_resume: suspend_enter[3] begin");
+	say(TRACE, 50.010, "suspend_resume: freeze_processes[0] begin");
+	say(TRACE, 50.020, "suspend_resume: freeze_processes[0] end");
+	say(TRACE, 50.100, "suspend_resume: dpm_suspend[2] begin");
+	say(TRACE, 50.110, "device_pm_callback_start: uas 1-1, parent: usb1, bus [suspend]");
+	stamp(TRACE, 50.150);
+	ww_str_addf(&view[TRACE], "device_pm_callback_end: uas 1-1, err=%d\n", error);
+	say(TRACE, 50.200, "suspend_resume: dpm_suspend[2] end");
+}
+
+static void traced_up(double t)
+{
+	say(TRACE, t, "suspend_resume: dpm_resume[16] begin");
+	say(TRACE, t + 0.050, "suspend_resume: dpm_resume[16] end");
+	say(TRACE, t + 0.060, "suspend_resume: thaw_processes[0] begin");
+	say(TRACE, t + 0.070, "suspend_resume: thaw_processes[0] end");
+}
+
+/* No machine_suspend, no sleep; but one may be among what was lost. */
+static void test_unslept(void **state)
+{
+	(void)state;
+	anew();
+	traced_down(-16);
+	traced_up(50.210);
+	assert_int_equal(read_all(view[TRACE].p), 1);
+	assert_int_equal(cycle[0]->result, WW_PM_FAILED);
+	assert_string_equal(cycle[0]->reason.step, "suspend");
+	assert_string_equal(cycle[0]->reason.device, "1-1");
+	assert_string_equal(cycle[0]->reason.driver, "uas");
+	assert_int_equal(cycle[0]->reason.error, -16);
+	assert_int_equal(span(0, WW_PM_SUSPEND)->failed, 1);
+	assert_false(ww_iv_ok(cycle[0]->suspend));
+	anew();
+	traced_down(0);
+	say(TRACE, 50.205, "wakeup_source_activate: rtc0 state=0x10001");
+	traced_up(50.210);
+	assert_int_equal(read_all(view[TRACE].p), 1);
+	assert_int_equal(cycle[0]->result, WW_PM_ABORTED);
+	assert_string_equal(cycle[0]->reason.step, "suspend");
+	assert_string_equal(cycle[0]->reason.wakeup, "rtc0");
+	anew();
+	traced_down(0);
+	traced_up(55.201);
+	assert_int_equal(read_all(view[TRACE].p), 1);
+	assert_int_equal(cycle[0]->result, WW_PM_TEST);
+	anew();
+	traced_down(0);
+	ww_str_add(&view[TRACE], "CPU:0 [LOST 12 EVENTS]\n");
+	traced_up(50.210);
+	assert_int_equal(read_all(view[TRACE].p), 1);
+	assert_int_equal(cycle[0]->result, WW_PM_OK);
+}
+
+/* Those tasks that did freeze are thawed before the freeze is over. */
+static void test_not_frozen(void **state)
+{
+	(void)state;
+	anew();
+	say(TRACE, 50.000, "suspend_resume: suspend_enter[3] begin");
+	say(TRACE, 50.010, "suspend_resume: freeze_processes[0] begin");
+	say(TRACE, 70.010, "suspend_resume: thaw_processes[0] begin");
+	say(TRACE, 70.015, "suspend_resume: thaw_processes[0] end");
+	say(TRACE, 70.016, "suspend_resume: freeze_processes[0] end");
+	assert_int_equal(read_all(view[TRACE].p), 1);
+	assert_int_equal(cycle[0]->result, WW_PM_FAILED);
+	assert_string_equal(cycle[0]->reason.step, "freeze");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_storage),	    cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_more_of_one), cmocka_unit_test(test_each_lacks_one),
 		cmocka_unit_test(test_no_pair),	    cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_unslept),	    cmocka_unit_test(test_not_frozen),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
