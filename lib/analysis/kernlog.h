@@ -41,6 +41,7 @@ struct ww_kl_input {
 		char text[WW_KL_JOIN];
 		struct ww_pmev ev;
 		struct ww_pm_in in;
+		bool means; /* its first line means something by itself */
 	} held;
 	/* What it turned out to be. */
 	uint64_t lines, kernel_stamps, host_stamps, tagged, events, graphs, lost, bare;

@@ -99,6 +99,7 @@ static void hold(struct ww_kl_input *in, const struct ww_pm_in *what)
 	in->held.n = what->message.n;
 	memcpy(in->held.text, what->message.p, what->message.n);
 	in->held.in = *what;
+	in->held.means = what->ev->kind != WW_PMEV_NONE;
 }
 
 /*
@@ -116,7 +117,8 @@ static int joined(struct ww_kl_input *in, const struct ww_kline *l, struct ww_er
 		return 0;
 	in->held.text[in->held.n] = ' ';
 	memcpy(in->held.text + in->held.n + 1, l->text.p, l->text.n);
-	if (ww_kmsg_parse(in->held.text, n, &ev) == WW_PMEV_NONE ||
+	if ((ww_kmsg_parse(in->held.text, n, &ev) == WW_PMEV_NONE &&
+	     (!ev.partial || in->held.means)) ||
 	    (ev.partial && in->held.parts >= PARTS_MAX))
 		return 0;
 	in->held.n = n;

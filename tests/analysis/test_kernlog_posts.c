@@ -262,6 +262,19 @@ static void test_watchdog(void **state)
 	assert_non_null(strstr(cycle[0]->error[0], "2-1:1.0"));
 }
 
+/* Quoted so often that one sentence needs three lines. */
+static void test_three_lines(void **state)
+{
+	(void)state;
+	assert_int_equal(read_all("> > > [  100.000000] PM: suspend entry (deep)\n"
+				  "> > > [  102.000000] PM: suspend of devices aborted after\n"
+				  "> > > 1833.282\n"
+				  "> > > msecs\n"
+				  "> > > [  102.100000] Restarting tasks ... done.\n"),
+			 1);
+	holds(span(0, WW_PM_SUSPEND)->length, 1833282 * WW_NS_PER_US, WW_NS_PER_US);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,7 +283,7 @@ int main(void)
 		cmocka_unit_test(test_abort_alone),	cmocka_unit_test(test_busy_queue),
 		cmocka_unit_test(test_processor_stays), cmocka_unit_test(test_image_read),
 		cmocka_unit_test(test_stamped_at_once), cmocka_unit_test(test_turned_away),
-		cmocka_unit_test(test_watchdog),
+		cmocka_unit_test(test_watchdog),	cmocka_unit_test(test_three_lines),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
