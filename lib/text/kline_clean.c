@@ -81,17 +81,13 @@ static bool point(const char *line, const char *p, const char *end)
 }
 
 /*
- * Quoted-printable, as a mail is stored: told by its header, an escaped "=", blank or letter of
- * UTF-8, or a soft line break.
+ * Quoted-printable, as a mail is stored: told by an escaped "=", blank or letter of UTF-8, or a
+ * soft line break.
  */
 static bool is_quoted(const char *line, size_t n)
 {
 	const char *p = line, *end = line + n;
-	static const char header[] = "Content-Transfer-Encoding: quoted-printable";
-
 	if (n >= 72 && n <= 76 && end[-1] == '=' && end[-2] != '=' && !ww_kl_blank(end[-2]))
-		return true;
-	if (n == sizeof(header) - 1 && strncasecmp(line, header, n) == 0)
 		return true;
 	while ((p = memchr(p, '=', (size_t)(end - p)))) {
 		int v = quoted(p, end), after = v >= 0xc2 ? quoted(p + 3, end) : -1;
@@ -104,11 +100,23 @@ static bool is_quoted(const char *line, size_t n)
 	return false;
 }
 
+/* "Content-Transfer-Encoding: quoted-printable", or that of the next mail. */
+static bool header(struct ww_kline_state *s, const char *line, size_t n)
+{
+	static const char of[] = "Content-Transfer-Encoding: ", printable[] = "quoted-printable";
+	size_t k = sizeof(of) - 1;
+
+	if ((*line != 'C' && *line != 'c') || n <= k || strncasecmp(line, of, k) != 0)
+		return false;
+	s->quoted = n - k == sizeof(printable) - 1 && strncasecmp(line + k, printable, n - k) == 0;
+	return true;
+}
+
 bool ww_kl_dirty(struct ww_kline_state *s, const char *line, size_t n)
 {
 	const char *p = line, *end = line + n;
 
-	if (!s->quoted)
+	if (!header(s, line, n) && !s->quoted)
 		s->quoted = is_quoted(line, n);
 	if (s->carry || memchr(line, '\x1b', n) || memchr(line, 0, n) ||
 	    (s->quoted && memchr(line, '=', n)))
