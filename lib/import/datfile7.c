@@ -25,7 +25,10 @@ static int open_section(struct ww_dat *d, uint64_t at, uint64_t id, struct ww_da
 	flags = ww_dat_read(c, 2);
 	ww_dat_skip(c, 4);
 	n = ww_dat_read(c, 8);
-	if (c->bad || got != id)
+	if (c->bad)
+		return ww_dat_broken(d, "it ends before a section that it tells of: it was cut off",
+				     err);
+	if (got != id)
 		return ww_dat_broken(d, "a section is not where it should be", err);
 	if (n < c->end - c->at)
 		c->end = c->at + n;

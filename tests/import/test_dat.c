@@ -184,6 +184,14 @@ static void test_cut(void **state)
 	free(c.p);
 	free(whole.p);
 	free(file.p);
+	/* What version 7 needs first stands at its end. */
+	file = unpacked("tests/data/suspend7.dat.xz");
+	store(file.p, file.n / 2);
+	c = content(path);
+	assert_true(c.rc < 0);
+	assert_non_null(strstr(c.err.text, "it was cut off"));
+	free(c.p);
+	free(file.p);
 }
 
 /* The suspend that was stored when the file was cut off is told, and why it has no end. */
