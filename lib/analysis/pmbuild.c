@@ -11,6 +11,8 @@
 #define HUNG_NS	   (300 * WW_NS_PER_S)
 #define HUNG_LINES 100000
 #define HUNG_LEAST 50
+/* From an exit to the next entry, where a program asks for another mode after an error. */
+#define AT_ONCE_NS (5 * WW_NS_PER_MS)
 /* A kernel is that young when it first speaks. */
 #define BOOT_NS WW_NS_PER_S
 
@@ -210,6 +212,19 @@ static bool begins_anew(const struct ww_pmbuild *b, const struct ww_pmev *e)
 	return b->s.side == WW_PM_OVER && e->phase >= WW_PM_PREPARE && e->phase <= WW_PM_CPU_OFF;
 }
 
+/*
+ * Another mode, at once: who asked was told that the first one failed (systemd-sleep tries one
+ * after the other), whatever is left of its lines.
+ */
+static bool other_mode(const struct ww_pmbuild *b, const struct ww_pm_in *in)
+{
+	return in->ev->kind == WW_PMEV_ENTRY && b->s.exited && b->s.entry && !b->s.slept_mark &&
+	       ww_iv_ok(b->s.exit) && in->line.t_ns != WW_NO_TIME && b->w->c.clock == in->clock &&
+	       in->line.t_ns >= b->s.exit.hi_ns && in->line.t_ns - b->s.exit.hi_ns < AT_ONCE_NS &&
+	       in->ev->mode != WW_PM_MODE_UNKNOWN && b->w->c.mode != WW_PM_MODE_UNKNOWN &&
+	       in->ev->mode != b->w->c.mode;
+}
+
 static int maybe_open(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww_error *err)
 {
 	const struct ww_pmev *e = in->ev;
@@ -219,7 +234,7 @@ static int maybe_open(struct ww_pmbuild *b, const struct ww_pm_in *in, struct ww
 	int rc;
 
 	if (b->w != NULL && begins_anew(b, e)) {
-		rc = ww_pmbuild_finish(b, -1, err);
+		rc = ww_pmbuild_finish(b, other_mode(b, in) ? WW_PM_FAILED : -1, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -288,6 +288,10 @@ static int result(struct ww_pmbuild *b, int forced)
 	if (b->s.phase_failed || b->s.some_failed || b->s.wake_pending)
 		return ww_pmbuild_result(b);
 	if (b->s.side == WW_PM_OVER) {
+		if (forced == WW_PM_FAILED && b->s.test_ns == WW_NO_TIME) {
+			b->w->c.reason.text = "not told: another mode was asked for at once";
+			return WW_PM_FAILED;
+		}
 		if (b->s.test_ns != WW_NO_TIME)
 			return WW_PM_TEST;
 		if (b->s.cut && !b->s.devices)

@@ -275,6 +275,29 @@ static void test_three_lines(void **state)
 	holds(span(0, WW_PM_SUSPEND)->length, 1833282 * WW_NS_PER_US, WW_NS_PER_US);
 }
 
+/* Whoever asks for another mode at once was told that the first one failed. */
+static void test_another_mode(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_all("[ 6178.014499] PM: suspend entry (deep)\n"
+			 "[ 6178.097356] printk: Suspending console(s) (use no_console_suspend to "
+			 "debug)\n"
+			 "[ 6179.306822] PM: suspend exit\n"
+			 "[ 6179.306911] PM: suspend entry (s2idle)\n"
+			 "[ 6179.326507] printk: Suspending console(s) (use no_console_suspend to "
+			 "debug)\n"
+			 "[ 6180.575369] PM: suspend exit\n"
+			 "[ 6180.579369] PM: suspend entry (s2idle)\n"
+			 "[ 6181.326507] printk: Suspending console(s) (use no_console_suspend to "
+			 "debug)\n"
+			 "[ 6182.575369] PM: suspend exit\n"),
+		3);
+	assert_int_equal(cycle[0]->result, WW_PM_FAILED);
+	assert_int_equal(cycle[1]->result, WW_PM_OK);
+	assert_int_equal(cycle[2]->result, WW_PM_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_processor_stays), cmocka_unit_test(test_image_read),
 		cmocka_unit_test(test_stamped_at_once), cmocka_unit_test(test_turned_away),
 		cmocka_unit_test(test_watchdog),	cmocka_unit_test(test_three_lines),
+		cmocka_unit_test(test_another_mode),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
