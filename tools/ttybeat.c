@@ -33,13 +33,17 @@ int TTYBEAT_MAIN(int argc, char **argv);
 
 #define NS	    1000000000LL
 #define MS	    1000000LL
-#define FRAME	    23	       /* bytes of a stamped beat */
-#define AHEAD	    2048       /* bytes kept in the kernel's 4096: 178 ms at 115200 baud */
-#define LATE_NS	    (20 * MS)  /* a beat so late asks what happened */
-#define SETTLE_NS   (300 * MS) /* quiet time before telling it */
-#define LINE_EVERY  10	       /* beats between two information lines */
-#define VALUE_MAX   512	       /* bytes of one value */
-#define LINE_MAX_   48	       /* of them in one line: 5 ms at 115200 baud */
+#define FRAME	    23		    /* bytes of a stamped beat */
+#define AHEAD	    2048	    /* bytes kept in the kernel's 4096: 178 ms at 115200 baud */
+#define LATE_NS	    (20 * MS)	    /* a beat so late asks what happened */
+#define STILL_NS    (150 * MS)	    /* a beat so late may have slept */
+#define SETTLE_NS   (300 * MS)	    /* quiet time before telling it */
+#define TRIES	    15		    /* beats that show how long one takes */
+#define LINE_EVERY  10		    /* beats between two information lines */
+#define LINE_NS	    (100 * MS)	    /* or so long, where a line is short beside a period */
+#define TELL_NS	    (4 * SETTLE_NS) /* told by then, also where it never is quiet */
+#define VALUE_MAX   512		    /* bytes of one value */
+#define LINE_MAX_   48		    /* of them in one line: 5 ms at 115200 baud */
 #define WAKERS	    256
 #define STATES	    16
 #define AGAIN_NS    (60 * NS) /* then all is told again, for those who listen only now */
@@ -73,7 +77,7 @@ struct beat {
 	enum group group;
 	size_t next, constant;
 	int since_line, check;
-	int64_t settle_at, told_off, success, fail, again_at;
+	int64_t settle_at, asked_at, told_off, success, fail, again_at;
 	unsigned long wakes[WAKERS];
 	uint64_t idles[STATES][2]; /* s2idle: usage and us of cpu0's states, last told */
 	int slept_idle;		   /* one of them rose at the last look */
@@ -547,6 +551,7 @@ static const struct {
 	{"mode", START | AGAIN, NULL, get_own},
 	{"format", START | AGAIN, NULL, get_own},
 	{"period_us", START | AGAIN, NULL, get_own},
+	{"boot_id", START | AGAIN, "/proc/sys/kernel/random/boot_id", NULL},
 	{"suspend_stats", ALWAYS | REFUSED, NULL, get_suspend_stats},
 	{"wakeup_irq", SLEPT, NULL, get_wakeup_irq},
 	{"wakeup_sources", ALWAYS | REFUSED, NULL, get_wakeup_sources},
@@ -570,7 +575,6 @@ static const struct {
 	{"disk", ALWAYS, "/sys/power/disk", NULL},
 	{"image_size", ALWAYS, "/sys/power/image_size", NULL},
 	{"hw_sleep_max_us", ALWAYS, "/sys/power/suspend_stats/max_hw_sleep", NULL},
-	{"boot_id", ALWAYS, "/proc/sys/kernel/random/boot_id", NULL},
 	{"tty", ALWAYS, NULL, get_own},
 	{"baud", ALWAYS, NULL, get_own},
 	{"host", ALWAYS, NULL, get_own},
@@ -581,7 +585,7 @@ static const struct {
 	{"cpuidle", ALWAYS, NULL, get_cpuidle},
 	{"aspm", ALWAYS, "/sys/module/pcie_aspm/parameters/policy", NULL},
 };
-#define CHANGING 17
+#define CHANGING 18
 #define KEYS	 (sizeof(keys) / sizeof(*keys))
 
 typedef char keys_have_room[KEYS <= KEYS_MAX ? 1 : -1];
@@ -868,6 +872,15 @@ static int next_key(struct beat *b)
 	return 0;
 }
 
+static int beats_between(const struct beat *b)
+{
+	int64_t line = (LINE_MAX_ + 24) * b->char_ns, n = LINE_NS / b->period_ns;
+
+	if (2 * line > b->period_ns || n >= LINE_EVERY)
+		return LINE_EVERY;
+	return n > 1 ? (int)n : 1;
+}
+
 /* One information line, if it is time for one; then the line is busy with it. */
 static void tell(struct beat *b, int64_t now)
 {
@@ -880,7 +893,7 @@ static void tell(struct beat *b, int64_t now)
 		b->group = AGAIN;
 		b->next = 0;
 	}
-	if (b->group == NONE || b->check || b->since_line < LINE_EVERY)
+	if (b->group == NONE || b->check > 1 || b->since_line < beats_between(b))
 		return;
 	if (!b->value[b->from] && !next_key(b))
 		return;
@@ -894,22 +907,34 @@ static void tell(struct beat *b, int64_t now)
 	b->busy_until = now_ns(CLOCK_BOOTTIME) + (b->paced ? 0 : (int64_t)n * b->char_ns);
 }
 
-/* Mode reopen, and a slow driver: the period is what a few beats really took. */
+static int by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Mode reopen, and a slow driver: the period is what a few beats really took. Not the
+ * slowest of them: what else runs once must not make all beats slow.
+ */
 static void try_period(struct beat *b)
 {
-	int64_t t0 = now_ns(CLOCK_MONOTONIC), most = 0;
+	int64_t t0 = now_ns(CLOCK_MONOTONIC), took[TRIES] = {0}, usual;
 
-	for (int i = 0; i < 16 && !stop && (!b->count || b->beats < b->count); i++) {
+	for (int i = -1; i < TRIES && !stop && (!b->count || b->beats < b->count); i++) {
 		int64_t t1;
 
 		send_beat(b);
 		t1 = now_ns(CLOCK_MONOTONIC);
-		if (i && t1 - t0 > most) /* the first opens the port */
-			most = t1 - t0;
+		if (i >= 0) /* the first opens the port */
+			took[i] = t1 - t0;
 		t0 = t1;
 	}
-	if (most * 9 / 8 > b->period_ns)
-		b->period_ns = most * 9 / 8 / 100000 * 100000 + 100000;
+	qsort(took, TRIES, sizeof(*took), by_length);
+	usual = took[TRIES * 3 / 4] * 9 / 8;
+	if (usual > b->period_ns)
+		b->period_ns = usual / 100000 * 100000 + 100000;
 }
 
 static int timer(struct beat *b)
@@ -931,6 +956,22 @@ static int timer(struct beat *b)
 	it.it_interval.tv_sec = (time_t)(b->period_ns / NS);
 	it.it_interval.tv_nsec = (long)(b->period_ns % NS);
 	return b->tfd < 0 ? -1 : timerfd_settime(b->tfd, TFD_TIMER_ABSTIME, &it, NULL);
+}
+
+/*
+ * Asked about once it is quiet; a machine that is always busy is asked all the same. What
+ * is being told is held up only by what looks like a sleep.
+ */
+static void was_late(struct beat *b, int64_t now, int64_t by, int slept)
+{
+	int sleep = slept || by > STILL_NS;
+
+	if (!b->check || (sleep && b->check == 1))
+		b->asked_at = now;
+	b->check = sleep || b->check > 1 || b->group == NONE ? 2 : 1;
+	b->settle_at = now + SETTLE_NS;
+	if (b->settle_at > b->asked_at + TELL_NS)
+		b->settle_at = b->asked_at + TELL_NS;
 }
 
 static int run(struct beat *b)
@@ -967,8 +1008,7 @@ static int run(struct beat *b)
 			take_clocks(b);
 		if ((int64_t)ticks * b->period_ns > LATE_NS + b->period_ns ||
 		    b->off_ns - last_off > MS) {
-			b->check = 1;
-			b->settle_at = now + SETTLE_NS;
+			was_late(b, now, (int64_t)ticks * b->period_ns, b->off_ns - last_off > MS);
 			last_off = b->off_ns;
 		}
 		tell(b, now);

@@ -27,8 +27,6 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 {
 	struct ww_resume *r = f->r;
 	int64_t begin = ww_iv_ok(c->request) ? c->request.lo_ns : from;
-	const char *before = ww_scan_info(&r->scan, "boot_id", begin);
-	const char *after = ww_scan_info(&r->scan, "boot_id", c->to_ns);
 	bool beats = f->in->port != NULL;
 	int rc =
 		beats ? ww_resume_load(f->t, f->in->port->id, from, c->to_ns, &f->line, f->err) : 0;
@@ -51,7 +49,7 @@ static int judge_window(struct finder *f, int64_t from, struct ww_cycle_in *c)
 	c->live = c->trace_ends && ww_trace_state(f->t) == WW_TRACE_LIVE;
 	c->unclosed = c->trace_ends && ww_trace_state(f->t) != WW_TRACE_CLOSED;
 	c->pm_test = ww_scan_info(&r->scan, "pm_test", c->to_ns);
-	c->booted = before && after && strcmp(before, after) != 0;
+	c->booted = ww_scan_booted(&r->scan, f->t, begin, c->to_ns);
 	c->stats = ww_scan_info(&r->scan, "suspend_stats", c->to_ns);
 	for (size_t i = 0; i < r->scan.infos; i++)
 		if (r->scan.info[i].t.lo_ns >= begin && r->scan.info[i].t.lo_ns <= c->to_ns &&

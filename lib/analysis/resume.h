@@ -147,6 +147,8 @@ void ww_scan_free(struct ww_scan *s);
 /* A line of information, as the decoder gives it; copies it. */
 int ww_scan_told(struct ww_scan *s, struct ww_interval t, const char *key, const char *value,
 		 struct ww_error *err);
+/* Another boot_id is told at `to` than was true at `from`. */
+bool ww_scan_booted(const struct ww_scan *s, const struct ww_trace *t, int64_t from, int64_t to);
 /* What the DUT says it came back from in this time: a number of enum ww_pm_mode. */
 int ww_scan_mode(const struct ww_scan *s, int64_t from_ns, int64_t to_ns);
 /* Value of the last line of a key that came at or before t (NULL: none). */

@@ -203,3 +203,43 @@ int ww_resume_cycle_info_at(const struct ww_resume *r, size_t i, size_t j, const
 	*value = r->cycle[i].told[j].value;
 	return 1;
 }
+
+/* What was told last of a key by then, NULL nothing. */
+static const struct ww_info_line *told_by(const struct ww_scan *s, const char *key, int64_t at_ns)
+{
+	const struct ww_info_line *last = NULL;
+
+	for (size_t i = 0; i < s->infos && s->info[i].t.lo_ns <= at_ns; i++)
+		if (strcmp(s->info[i].key, key) == 0)
+			last = &s->info[i];
+	return last;
+}
+
+/* It booted, or its heartbeat was started, after from: what is told later may be of that. */
+static bool began_anew(const struct ww_scan *s, const struct ww_trace *t, int64_t from, int64_t to)
+{
+	const struct ww_mark *m;
+
+	for (size_t i = 0; i < s->infos; i++)
+		if (s->info[i].t.lo_ns > from && s->info[i].t.lo_ns <= to &&
+		    strcmp(s->info[i].key, "info") == 0 && strcmp(s->info[i].value, "start") == 0)
+			return true;
+	for (size_t i = 0; i < s->happenings; i++)
+		if (s->happened[i].reset && s->happened[i].after.lo_ns > from &&
+		    s->happened[i].after.lo_ns <= to)
+			return true;
+	for (size_t i = 0; (m = ww_trace_mark(t, i)) != NULL; i++)
+		if (m->t.lo_ns > from && m->t.lo_ns <= to &&
+		    strcmp(m->kind, WW_MARK_DUT_RESET) == 0)
+			return true;
+	return false;
+}
+
+bool ww_scan_booted(const struct ww_scan *s, const struct ww_trace *t, int64_t from, int64_t to)
+{
+	const struct ww_info_line *before = told_by(s, "boot_id", from), *after;
+
+	after = told_by(s, "boot_id", to);
+	return before && strcmp(before->value, after->value) != 0 &&
+	       !began_anew(s, t, before->t.lo_ns, from);
+}

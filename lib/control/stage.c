@@ -16,6 +16,19 @@ static void mark_now(struct ww_stage *s, const char *kind, const char *text)
 	ww_stage_mark(s, (struct ww_interval){0}, kind, text);
 }
 
+/* A suspend that is refused is a result; a wake, a reset that fails is a mistake of the setup. */
+static void say_status(struct ww_stage *s, const char *how)
+{
+	char text[WW_ERROR_TEXT];
+	bool failed = strncmp(how, "exit ", 5) == 0 && strncmp(how, "exit 0", 6) != 0;
+
+	if (!ww_action_is_command(s->action) || strcmp(s->begin_kind, WW_MARK_REQUEST) == 0 ||
+	    (!failed && strncmp(how, "signal", 6) != 0))
+		return;
+	snprintf(text, sizeof(text), "the %s command failed: %s", s->begin_kind, how);
+	ww_recorder_warn(s->rec, text);
+}
+
 /*
  * A command works at some time while it runs. Of the others it is known when they took
  * effect: between the first mark and the last, whenever the line was put back.
@@ -36,6 +49,8 @@ static void over(struct ww_stage *s, int64_t now_ns)
 		mark_now(s, s->end_kind, how);
 	if (ww_action_error(s->action)->code)
 		ww_recorder_warn(s->rec, ww_action_error(s->action)->text);
+	else
+		say_status(s, how);
 }
 
 static void changed(void *ctx)
