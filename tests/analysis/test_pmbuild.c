@@ -178,6 +178,8 @@ static void test_boot_clock(void **state)
 	entry(0, WW_PM_MODE_MEM);
 	step(10, 100, WW_PM_SUSPEND, WW_PM_V_SUSPEND);
 	step(100, 101, WW_PM_SYSCORE_SUSPEND, 0);
+	feed(102, ev(WW_PMEV_ASLEEP, WW_PM_MACHINE, 0));
+	feed(103, ev(WW_PMEV_AWAKE, WW_PM_MACHINE, 0));
 	step(105, 3105, WW_PM_SYSCORE_RESUME, 0);
 	step(3110, 3200, WW_PM_RESUME, WW_PM_V_RESUME);
 	step(3210, 3220, WW_PM_THAW, 0);
