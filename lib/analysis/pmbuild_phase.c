@@ -282,6 +282,24 @@ void ww_pmbuild_pending(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t
 		s->length.lo_ns = 0;
 }
 
+/* "(elapsed 0.001 seconds) done." that a console let out after the freezing of the kernel's. */
+static void frozen_late(struct ww_pmbuild *b, const struct ww_pmev *e)
+{
+	size_t i;
+
+	if (e->dur_ns == WW_NO_TIME || b->s.side != WW_PM_DOWN || b->w->c.clock != WW_PM_CLOCK_NONE)
+		return;
+	for (i = b->w->spans; i > 0; i--) {
+		struct ww_pm_span *s = &b->w->span[i - 1];
+
+		if (s->phase != WW_PM_FREEZE)
+			continue;
+		freeze_more(s, printed(e));
+		ww_pmbuild_settle(b, s);
+		return;
+	}
+}
+
 static void done(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 {
 	static const int may[] = {WW_PM_THAW, WW_PM_FREEZE, WW_PM_SYNC, WW_PM_IMAGE};
@@ -291,8 +309,10 @@ static void done(struct ww_pmbuild *b, const struct ww_pm_in *in, int64_t t)
 
 	for (i = 0; i < WW_COUNTOF(may) && !b->s.open[may[i]]; i++)
 		;
-	if (i == WW_COUNTOF(may))
+	if (i == WW_COUNTOF(may)) {
+		frozen_late(b, in->ev);
 		return;
+	}
 	e.kind = WW_PMEV_END;
 	e.phase = may[i];
 	as.ev = &e;
