@@ -117,6 +117,12 @@ static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
 			"over the time until the thaw (the sleep is that jump less what suspend "
 			"and resume take, 10 s at most where no line tells more), and lengths from "
 			"the freeze to the thaw are those that the kernel prints");
+	if (w->ran_on)
+		ww_note(&k->notes,
+			"the kernel's clock ran on in the suspend to idle: of the stretch without "
+			"a "
+			"line that holds the sleep, 10 s at most are taken as suspend, and 10 s as "
+			"resume");
 	if (w->boot_clock)
 		ww_note(&k->notes,
 			"the trace's clock goes on in the sleep and jumps while the core "

@@ -199,6 +199,8 @@ void ww_pmbuild_cpu_end(struct ww_pmbuild *b, int phase);
 void ww_pmbuild_spans(struct ww_pmbuild *b);
 /* pmbuild_late.c: what stamps of a program tell that was frozen, too, is forgotten. */
 void ww_pmbuild_late(struct ww_pmbuild *b);
+/* Where the sleep lies in a long stretch of a clock that runs on. */
+void ww_pmbuild_ran_on(struct ww_pmbuild *b);
 /* A trace clock that goes on in the sleep jumps where the kernel's time is put right. */
 void ww_pmbuild_boot_clock(struct ww_pmbuild *b);
 

@@ -167,6 +167,7 @@ static void totals(struct ww_pmbuild *b)
 		sleep_place(b);
 	if (b->w->stamped_late)
 		c->sleep_begin = c->sleep_end = WW_INTERVAL_NONE;
+	ww_pmbuild_ran_on(b);
 	if (!b->s.cut && b->s.begin_ns != WW_NO_TIME && ww_iv_ok(c->sleep_begin))
 		c->suspend = widened(ww_iv_since(c->sleep_begin, begin), c->stamp_res_ns);
 	if (ww_iv_ok(c->sleep_end) && ww_iv_ok(b->s.thaw_end) &&

@@ -12,6 +12,8 @@
 
 /* Suspend and resume, that the jump holds beside the sleep, take less where nobody says more. */
 #define REST_NS (10 * WW_NS_PER_S)
+/* So long nobody is silent but who sleeps. */
+#define LONG_NS (60 * WW_NS_PER_S)
 
 /* The first stamp behind a jump that stands before the last line on the way down. */
 static int64_t behind_jump(const struct ww_pmbuild *b, int64_t *jump)
@@ -113,4 +115,24 @@ void ww_pmbuild_late(struct ww_pmbuild *b)
 	w->stamped_late = true;
 	slept(w, from, jump);
 	forget(w, from);
+}
+
+/*
+ * Suspend-to-idle of kernels whose clock ran on: of a long stretch without a line nearly all is
+ * the sleep.
+ */
+void ww_pmbuild_ran_on(struct ww_pmbuild *b)
+{
+	struct ww_pm_cycle *c = &b->w->c;
+	int64_t lo = c->sleep_begin.lo_ns, hi = c->sleep_end.hi_ns;
+
+	if (c->clock != WW_PM_CLOCK_PRINTK || b->ftrace || c->mode != WW_PM_MODE_S2IDLE ||
+	    c->result != WW_PM_OK || b->s.asleep_ns != WW_NO_TIME || b->s.awake_ns != WW_NO_TIME ||
+	    ww_iv_ok(b->s.slept) || !ww_iv_ok(c->sleep_begin) || !ww_iv_ok(c->sleep_end) ||
+	    hi - lo < LONG_NS)
+		return;
+	c->sleep_begin = (struct ww_interval){lo, lo + REST_NS};
+	c->sleep_end = (struct ww_interval){hi - REST_NS, hi};
+	c->slept = (struct ww_interval){hi - lo - 2 * REST_NS, hi - lo};
+	b->w->ran_on = true;
 }

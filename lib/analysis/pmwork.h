@@ -50,6 +50,7 @@ struct ww_pm_work {
 	char generation;	      /* 'A' to 'D' of the lines of its devices, 0 none */
 	int64_t host_res_ns;	      /* of the stamps in front of the kernel's, 0 none */
 	bool stamped_late; /* by a daemon that was frozen, too: what it stamped then is nothing */
+	bool ran_on;	   /* the kernel's clock, in suspend-to-idle */
 	bool boot_clock;   /* of the trace: it went on in the sleep */
 	bool mode_guessed; /* "mem", because CPUs went off */
 	bool from_phase_start; /* lengths of devices count from the begin of their phase */

@@ -298,6 +298,25 @@ static void test_another_mode(void **state)
 	assert_int_equal(cycle[2]->result, WW_PM_OK);
 }
 
+/* Eighteen minutes by the kernel's own clock, between two lines of the embedded controller. */
+static void test_clock_ran_on(void **state)
+{
+	(void)state;
+	read_all("[ 5960.000000] PM: suspend entry (s2idle)\n"
+		 "[ 5960.100000] Freezing user space processes ... (elapsed 0.004 seconds) done.\n"
+		 "[ 5960.110000] printk: Suspending console(s) (use no_console_suspend to debug)\n"
+		 "[ 5962.000000] ACPI: EC: interrupt blocked\n"
+		 "[ 7069.000000] ACPI: EC: interrupt unblocked\n"
+		 "[ 7072.000000] OOM killer enabled.\n"
+		 "[ 7072.001000] Restarting tasks ... done.\n"
+		 "[ 7072.010000] PM: suspend exit\n");
+	assert_int_equal(cycle[0]->result, WW_PM_OK);
+	holds(cycle[0]->slept, 1106000 * MS, 21000 * MS);
+	holds(cycle[0]->suspend, 2500 * MS, 10001 * MS);
+	holds(cycle[0]->resume, 3500 * MS, 10100 * MS);
+	assert_non_null(strstr(notes, "ran on"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,7 +326,7 @@ int main(void)
 		cmocka_unit_test(test_processor_stays), cmocka_unit_test(test_image_read),
 		cmocka_unit_test(test_stamped_at_once), cmocka_unit_test(test_turned_away),
 		cmocka_unit_test(test_watchdog),	cmocka_unit_test(test_three_lines),
-		cmocka_unit_test(test_another_mode),
+		cmocka_unit_test(test_another_mode),	cmocka_unit_test(test_clock_ran_on),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
