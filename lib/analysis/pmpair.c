@@ -191,6 +191,10 @@ void ww_pm_offset_find(const struct ww_pm_work *text, const struct ww_pm_work *t
 		at_least(out, a->start_ns, b->start_ns);
 	}
 	by_spans(text, trace, after, out);
+	/* Whatever the text ends with comes after the thaw began. */
+	for (size_t i = 0; after && i < trace->spans; i++)
+		if (trace->span[i].phase == WW_PM_THAW)
+			at_most(out, text->c.t.hi_ns, trace->span[i].start_ns);
 	choose(out);
 }
 

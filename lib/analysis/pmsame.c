@@ -4,23 +4,32 @@
 
 #define LIKE_NS	  (2 * WW_NS_PER_MS)  /* two lengths of one phase differ by no more than this */
 #define ORDER_NS  (20 * WW_NS_PER_MS) /* events of one suspend contradict each other by less */
+#define SENT_NS	  (25 * WW_NS_PER_MS) /* the last lines of a phase, by a serial console */
 #define CALLBACKS 4
 
-static bool like(struct ww_interval a, struct ww_interval b)
+/* The line that tells a phase's length is sent within the phase as ftrace sees it. */
+static bool like(struct ww_interval told, struct ww_interval traced, int64_t sent)
 {
-	int64_t apart = 0;
+	int64_t off = LIKE_NS + ww_iv_mid(traced) / 50;
 
-	if (a.lo_ns > b.hi_ns)
-		apart = a.lo_ns - b.hi_ns;
-	else if (b.lo_ns > a.hi_ns)
-		apart = b.lo_ns - a.hi_ns;
-	return apart <= LIKE_NS + ww_iv_mid(b) / 50;
+	return told.lo_ns <= traced.hi_ns + off && traced.lo_ns <= told.hi_ns + off + sent;
+}
+
+/* Clocks that are one tell the same begin; those of a virtual machine nearly so. */
+static bool together(const struct ww_pm_work *text, const struct ww_pm_work *trace)
+{
+	int64_t a = text->c.t.lo_ns, b = trace->c.t.lo_ns;
+
+	return a != WW_TIME_MIN && b != WW_TIME_MIN && text->c.clock == WW_PM_CLOCK_PRINTK &&
+	       a - b <= WW_NS_PER_S && b - a <= WW_NS_PER_S;
 }
 
 /* Phases of devices that both have a length of; those that are alike. */
 static void resemblance(const struct ww_pm_work *text, const struct ww_pm_work *trace, size_t *both,
 			size_t *alike)
 {
+	int64_t sent = together(text, trace) ? SENT_NS : 0;
+
 	*both = *alike = 0;
 	for (size_t i = 0; i < text->spans; i++) {
 		const struct ww_pm_span *x = &text->span[i], *y = ww_pm_span_like(text, x, trace);
@@ -30,7 +39,7 @@ static void resemblance(const struct ww_pm_work *text, const struct ww_pm_work *
 		    x->phase < WW_PM_PREPARE || x->phase > WW_PM_COMPLETE)
 			continue;
 		++*both;
-		*alike += like(v, y->length);
+		*alike += like(v, y->length, sent);
 	}
 }
 

@@ -191,6 +191,45 @@ static void test_no_pair(void **state)
 	}
 }
 
+/* Phases of a millisecond in which a console sends the line that tells them for six. */
+static void test_console(void **state)
+{
+	static const char *const phase[] = {"suspend_late[2]", "suspend_noirq[2]",
+					    "resume_noirq[16]", "resume_early[16]"};
+	static const char *const told[] = {"late suspend", "noirq suspend", "noirq resume",
+					   "early resume"};
+	static const double clock[] = {0.36, 40};
+
+	(void)state;
+	for (size_t c = 0; c < WW_COUNTOF(clock); c++) {
+		anew();
+		say(TEXT, 50.000, "PM: suspend entry (deep)");
+		say(TRACE, 50.000 + clock[c], "suspend_resume: suspend_enter[3] begin");
+		for (size_t i = 0; i < 4; i++) {
+			double t = 50.100 + 0.050 * (double)i;
+
+			stamp(TEXT, t + 0.001);
+			ww_str_addf(&view[TEXT], "PM: %s of devices complete after 1.000 msecs\n",
+				    told[i]);
+			stamp(TRACE, t + clock[c]);
+			ww_str_addf(&view[TRACE], "suspend_resume: dpm_%s begin\n", phase[i]);
+			stamp(TRACE, t + 0.007 + clock[c]);
+			ww_str_addf(&view[TRACE], "suspend_resume: dpm_%s end\n", phase[i]);
+			if (i != 1)
+				continue;
+			say(TRACE, t + 0.020 + clock[c],
+			    "suspend_resume: machine_suspend[3] begin");
+			say(TRACE, t + 0.030 + clock[c], "suspend_resume: machine_suspend[3] end");
+		}
+		say(TEXT, 50.400, "PM: suspend exit");
+		say(TRACE, 50.390 + clock[c], "suspend_resume: thaw_processes[0] begin");
+		say(TRACE, 50.395 + clock[c], "suspend_resume: thaw_processes[0] end");
+		/* On another clock nothing says that they are one. */
+		assert_int_equal(pair(), c == 0 ? 1 : 2);
+		assert_int_equal(cycle[0]->contradictions, 0);
+	}
+}
+
 static bool costs(const char *what)
 {
 	for (size_t k = 0; k < cycle[0]->others; k++)
@@ -303,8 +342,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_storage),	    cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_more_of_one), cmocka_unit_test(test_each_lacks_one),
-		cmocka_unit_test(test_no_pair),	    cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_unslept),	    cmocka_unit_test(test_not_frozen),
+		cmocka_unit_test(test_no_pair),	    cmocka_unit_test(test_console),
+		cmocka_unit_test(test_probes),	    cmocka_unit_test(test_unslept),
+		cmocka_unit_test(test_not_frozen),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
