@@ -226,12 +226,48 @@ static void control(void **state)
 	done(&f);
 }
 
+/* A boot between two cycles, of which boot_id is told only after the next one. */
+static void told_late(void **state)
+{
+	for (int why = 0; why < 4; why++) {
+		struct ww_scan scan = {0};
+		struct ww_error err = {0};
+		struct sim_trace tr;
+		struct ww_trace *t;
+		struct ww_interval at = {S, S}, start = {5 * S, 5 * S}, late = {20 * S, 20 * S};
+		struct ww_happened boot = {.before = {2 * S, 2 * S}, .after = start, .reset = true};
+
+		(void)state;
+		snprintf(tr.path, sizeof(tr.path), "%s/ww-late-%d.wwt", scratch(), (int)getpid());
+		unlink(tr.path);
+		assert_int_equal(ww_writer_open(tr.path, NULL, &tr.w, &err), 0);
+		sim_mark(&tr, 4 * S, why == 1 ? WW_MARK_DUT_RESET : WW_MARK_LABEL, 1, "x");
+		sim_close(&tr);
+		assert_int_equal(ww_trace_open(tr.path, &t, &err), 0);
+		ww_scan_told(&scan, at, "boot_id", "one", &err);
+		if (why == 2)
+			ww_scan_told(&scan, start, "info", "start", &err);
+		ww_scan_told(&scan, late, "boot_id", "two", &err);
+		if (why == 3) {
+			scan.happened = &boot;
+			scan.happenings = 1;
+		}
+		assert_int_equal(ww_scan_booted(&scan, t, 10 * S, 30 * S), why == 0);
+		assert_false(ww_scan_booted(&scan, t, 10 * S, 15 * S));
+		scan.happened = NULL;
+		ww_scan_free(&scan);
+		ww_trace_close(t);
+		unlink(tr.path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unfinished),	cmocka_unit_test(goes_on),
 		cmocka_unit_test(command_hung), cmocka_unit_test(broken_off),
 		cmocka_unit_test(warm_ups),	cmocka_unit_test(control),
+		cmocka_unit_test(told_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
