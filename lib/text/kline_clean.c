@@ -87,13 +87,14 @@ static bool point(const char *line, const char *p, const char *end)
 static bool is_quoted(const char *line, size_t n)
 {
 	const char *p = line, *end = line + n;
+
 	if (n >= 72 && n <= 76 && end[-1] == '=' && end[-2] != '=' && !ww_kl_blank(end[-2]))
 		return true;
 	while ((p = memchr(p, '=', (size_t)(end - p)))) {
 		int v = quoted(p, end), after = v >= 0xc2 ? quoted(p + 3, end) : -1;
 
 		if (v == '=' || (after >= 0x80 && after < 0xc0) ||
-		    (v == '.' && point(line, p, end)))
+		    (v == 0xa0 && p > line && p[-1] == '[') || (v == '.' && point(line, p, end)))
 			return true;
 		p++;
 	}
@@ -130,7 +131,8 @@ bool ww_kl_dirty(struct ww_kline_state *s, const char *line, size_t n)
 }
 
 /* One byte of the text, or none. @return behind what it was made of */
-static const char *next(const struct ww_kline_state *s, const char *p, const char *end, char *out)
+static const char *next(const struct ww_kline_state *s, const char *p, const char *end, char before,
+			char *out)
 {
 	int q = s->quoted ? quoted(p, end) : -1;
 
@@ -149,7 +151,8 @@ static const char *next(const struct ww_kline_state *s, const char *p, const cha
 		*out = ' ';
 		return p + 6;
 	}
-	*out = (char)q;
+	/* Of Latin 1, where it does not go on with a letter of UTF-8. */
+	*out = q == 0xa0 && (unsigned char)before < 0x80 ? ' ' : (char)q;
 	return p + 3;
 }
 
@@ -162,7 +165,7 @@ size_t ww_kl_clean(struct ww_kline_state *s, const char *line, size_t n)
 
 	end -= soft;
 	while (p < end && len < sizeof(s->clean)) {
-		p = next(s, p, end, &c);
+		p = next(s, p, end, len ? s->clean[len - 1] : 0, &c);
 		if (c && !(c == '\r' && len == 0))
 			s->clean[len++] = c;
 	}
