@@ -140,6 +140,29 @@ int tool_write_file(const char *path, char *text)
 	return tool_out_failed(path, rc, NULL);
 }
 
+bool tool_same_output(const char *a, const char *b)
+{
+	const char *name[2] = {a, b};
+	struct stat in[2];
+
+	if (strcmp(a, b) == 0 || tool_same_file(a, b))
+		return true;
+	/* Neither may be there yet: the same name in the same folder. */
+	for (int i = 0; i < 2; i++) {
+		const char *slash = strrchr(name[i], '/');
+		char *folder =
+			slash ? strndup(name[i], (size_t)(slash - name[i]) + 1) : strdup(".");
+		bool known = folder && stat(folder, &in[i]) == 0;
+
+		free(folder);
+		if (!known)
+			return false;
+		name[i] = slash ? slash + 1 : name[i];
+	}
+	return in[0].st_dev == in[1].st_dev && in[0].st_ino == in[1].st_ino &&
+	       strcmp(name[0], name[1]) == 0;
+}
+
 bool tool_same_file(const char *a, const char *b)
 {
 	struct stat x, y;

@@ -31,5 +31,7 @@ int tool_out_failed(const char *path, int rc, const struct ww_error *err);
 
 /* Both names are there and mean one file: a picture must not take a trace's place. */
 bool tool_same_file(const char *a, const char *b);
+/* Two files to write are one, though neither may be there yet. */
+bool tool_same_output(const char *a, const char *b);
 
 #endif

@@ -171,7 +171,7 @@ static int check(const struct choice *w)
 
 	if (rc < 0)
 		rc = check_output(w, w->junit);
-	if (rc < 0 && w->markdown && w->junit && strcmp(w->markdown, w->junit) == 0)
+	if (rc < 0 && w->markdown && w->junit && tool_same_output(w->markdown, w->junit))
 		return tool_usage_error("--markdown and --junit name the same file: '%s'",
 					w->junit);
 	return rc;

@@ -41,8 +41,8 @@ static void help(void)
 	     "\n"
 	     "  -j, --json            JSON instead of text\n"
 	     "      --csv             a line a device\n"
-	     "      --html F          one page with the timeline of each cycle\n"
-	     "      --trace-events F  Trace Event JSON for Perfetto and chrome://tracing\n"
+	     "      --html F          one page with the timeline of each cycle; - prints it\n"
+	     "      --trace-events F  Trace Event JSON for Perfetto and chrome://tracing; - too\n"
 	     "      --cycle N         the details of cycle N alone\n"
 	     "      --all             the details of all cycles, also where they are many\n"
 	     "      --brief           a line a cycle, also where they are few\n"
@@ -164,7 +164,7 @@ static int check(int argc, char **argv, const struct choice *w)
 {
 	if (w->read.baud && w->read.no_console)
 		return tool_usage_error("--baud and --no-console: one of them");
-	if (w->html && w->events && strcmp(w->html, w->events) == 0)
+	if (w->html && w->events && tool_same_output(w->html, w->events))
 		return tool_usage_error("--html and --trace-events name the same file: '%s'",
 					w->html);
 	if (w->form != WW_REPORT_TEXT && (w->page.cycle || w->page.detail))
@@ -242,7 +242,9 @@ static void close_all(struct input *in)
 	*in = (struct input){0};
 }
 
-static int write_report(struct ww_kernlog *k, const char *path, int form, const struct choice *w)
+/* @param wrote  false: it was the file that could not be written */
+static int write_report(struct ww_kernlog *k, const char *path, int form, const struct choice *w,
+			bool *wrote)
 {
 	struct ww_error err = {0};
 	struct tool_out out;
@@ -251,20 +253,23 @@ static int write_report(struct ww_kernlog *k, const char *path, int form, const 
 
 	if (!path) {
 		n = ww_kernlog_report(k, form, &w->page, STDOUT_FILENO, &err);
-		return n < 0 ? tool_fail(&err) : TOOL_OK;
+		return n < 0 ? tool_out_failed("standard output", (int)n, &err) : TOOL_OK;
 	}
+	*wrote = false;
 	rc = tool_out_open(&out, path);
 	if (rc < 0)
 		return tool_out_failed(path, rc, NULL);
 	n = ww_kernlog_report(k, form, &w->page, out.fd, &err);
 	rc = tool_out_close(&out, n >= 0);
+	*wrote = n < 0 ? strncmp(err.text, "output: ", 8) != 0 : rc == 0;
 	if (n < 0)
 		return tool_out_failed(path, (int)n, &err);
 	return rc < 0 ? tool_out_failed(path, rc, NULL) : TOOL_OK;
 }
 
 /* Reads all and writes one report. @param path  NULL: to standard output */
-static int report(int argc, char **argv, const char *path, int form, const struct choice *w)
+static int report(int argc, char **argv, const char *path, int form, const struct choice *w,
+		  bool *wrote)
 {
 	struct ww_error err = {0};
 	struct ww_kernlog *k = NULL;
@@ -276,7 +281,7 @@ static int report(int argc, char **argv, const char *path, int form, const struc
 	if (rc == TOOL_OK && ww_kernlog_new(in.text, in.n, &w->read, &k, &err) < 0)
 		rc = tool_fail(&err);
 	if (rc == TOOL_OK)
-		rc = write_report(k, path, form, w);
+		rc = write_report(k, path, form, w, wrote);
 	ww_kernlog_free(k);
 	close_all(&in);
 	return rc;
@@ -288,6 +293,36 @@ static const char *title_of(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return strcmp(path, "-") == 0 ? NULL : slash && slash[1] ? slash + 1 : path;
+}
+
+static bool printed(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+/*
+ * The text comes last: its reader may go away. A file that cannot be written takes no other
+ * along; what cannot be read is told once.
+ */
+static int reports(int argc, char **argv, bool once, const struct choice *w)
+{
+	const char *path[3] = {w->html, w->events, NULL};
+	const int form[3] = {WW_REPORT_HTML, WW_REPORT_TRACE_EVENTS, w->form};
+	int rc = TOOL_OK, one;
+
+	for (int i = 0; i < 3; i++) {
+		bool wrote = true;
+
+		if (i < 2 ? !path[i]
+			  : printed(w->html) || printed(w->events) ||
+				    (once && (w->html || w->events)))
+			continue;
+		one = report(argc, argv, printed(path[i]) ? NULL : path[i], form[i], w, &wrote);
+		if (one != TOOL_OK && wrote)
+			return one;
+		rc = one != TOOL_OK ? one : rc;
+	}
+	return rc;
 }
 
 int resumetime_kernlog(int argc, char **argv)
@@ -309,11 +344,5 @@ int resumetime_kernlog(int argc, char **argv)
 	if (once && w.page.detail == WW_DETAIL_AUTO && !w.page.cycle)
 		w.page.detail = WW_DETAIL_ALL;
 	w.page.title = title_of(argv[optind]);
-	if (w.html)
-		rc = report(argc, argv, w.html, WW_REPORT_HTML, &w);
-	if (w.events && rc == TOOL_OK)
-		rc = report(argc, argv, w.events, WW_REPORT_TRACE_EVENTS, &w);
-	if (rc == TOOL_OK && !(once && (w.html || w.events)))
-		rc = report(argc, argv, NULL, w.form, &w);
-	return rc;
+	return reports(argc, argv, once, &w);
 }

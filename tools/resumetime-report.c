@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <regex.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CSV = 0x100, HTML, EVENTS, KERNEL_LOG, FTRACE };
 
@@ -25,7 +26,8 @@ static void help(void)
 	     "\n"
 	     "  -j, --json           JSON instead of text\n"
 	     "      --csv            a line a cycle\n"
-	     "      --html F         one page too: time line of each cycle, distribution, tables\n"
+	     "      --html F         one page too: time line of each cycle, distribution; - prints "
+	     "it\n"
 	     "      --trace-events F Trace Event JSON too, for Perfetto and chrome://tracing\n"
 	     "      --kernel-log F   kernel log of the same cycles, read on the DUT afterwards\n"
 	     "      --ftrace F       ftrace or trace.dat of the same cycles\n"
@@ -137,7 +139,7 @@ static int check(const struct choice *w, const char *file)
 	const char *read[3] = {file, w->text[0], w->text[1]};
 	bool input = false;
 
-	if (w->html && w->events && strcmp(w->html, w->events) == 0)
+	if (w->html && w->events && tool_same_output(w->html, w->events))
 		return tool_usage_error("--html and --trace-events name the same file: '%s'",
 					w->html);
 	for (int i = 0; i < 3; i++) {
@@ -182,6 +184,10 @@ static int write_page(const struct ww_resume *r, struct ww_trace *t, const char 
 
 	if (!path)
 		return TOOL_OK;
+	if (strcmp(path, "-") == 0) {
+		rc = ww_resume_page(r, t, form, NULL, STDOUT_FILENO, &err);
+		return rc < 0 ? tool_out_failed("standard output", rc, &err) : TOOL_OK;
+	}
 	rc = tool_out_open(&out, path);
 	if (rc < 0)
 		return tool_out_failed(path, rc, NULL);
@@ -192,20 +198,27 @@ static int write_page(const struct ww_resume *r, struct ww_trace *t, const char 
 	return closed < 0 ? tool_out_failed(path, closed, NULL) : TOOL_OK;
 }
 
+/* Instead of the text. */
+static bool printed(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
 static int report(const struct ww_resume *r, struct ww_trace *t, const struct choice *w)
 {
 	struct ww_error err = {0};
 	char *text = NULL;
 	int rc;
 
+	/* The text comes last: its reader may go away. One that fails takes no other along. */
+	rc = write_page(r, t, w->html, WW_REPORT_HTML);
+	if (write_page(r, t, w->events, WW_REPORT_TRACE_EVENTS) != TOOL_OK)
+		rc = TOOL_FAILED;
+	if (printed(w->html) || printed(w->events))
+		return rc;
 	if (ww_resume_report(r, w->form, &text, &err) < 0)
 		return tool_fail(&err);
-	rc = tool_print(text);
-	if (rc == TOOL_OK)
-		rc = write_page(r, t, w->html, WW_REPORT_HTML);
-	if (rc == TOOL_OK)
-		rc = write_page(r, t, w->events, WW_REPORT_TRACE_EVENTS);
-	return rc;
+	return tool_print(text) == TOOL_OK ? rc : TOOL_FAILED;
 }
 
 int resumetime_report(int argc, char **argv);

@@ -302,6 +302,18 @@ class Kernlog(Case):
 
     # ---- wrong use
 
+    def test_one_output_takes_no_other_along(self):
+        f = self.path("t.json")
+        code, out, err = run("resumetime", "kernlog", "--html", self.path("no/p.html"),
+                             "--trace-events", f, OK)
+        self.assertEqual(code, 1)
+        self.assertIn("cannot be written", err)
+        self.assertIn("cycle 1", out)
+        with open(f, encoding="utf-8") as t:
+            self.assertIn("traceEvents", json.load(t))
+        code, out, _ = run("resumetime", "kernlog", "--trace-events", "-", OK)
+        self.assertEqual((code, list(json.loads(out))[1]), (0, "traceEvents"))
+
     def test_misuse(self):
         for args, want in (
                 ([], "name a kernel log, ftrace, a recording, or - for standard input"),
@@ -317,6 +329,8 @@ class Kernlog(Case):
                                                  "--json has all cycles"),
                 (["--all", "--cycle", "1", OK], "--cycle, --all, --brief: one of them"),
                 (["--html", OK, OK], f"'{OK}' is to be read: name another file to write"),
+                (["--html", "x", "--trace-events", "./x", OK],
+                 "--html and --trace-events name the same file: 'x'"),
                 (["--html", "x", "--trace-events", "x", OK],
                  "--html and --trace-events name the same file: 'x'"),
                 (["--html", "x", "--trace-events", "y", "-"],

@@ -287,6 +287,20 @@ class NothingCameBack(unittest.TestCase):
         self.assertTrue("never" in text)
 
 
+class Outputs(unittest.TestCase):
+    def test_one_takes_no_other_along(self):
+        f, source = os.path.join(DIR, "t.json"), os.path.join(DIR, "r.jsonl")
+        code, out, err = run("resumetime", "report", "--html", os.path.join(DIR, "no", "p.html"),
+                             "--trace-events", f, source)
+        self.assertEqual(code, 1)
+        self.assertIn("cannot be written", err)
+        self.assertIn("resume to user space", out)
+        with open(f, encoding="utf-8") as t:
+            self.assertIn("traceEvents", json.load(t))
+        code, out, _ = run("resumetime", "report", "--html", "-", source)
+        self.assertEqual((code, out[:15]), (0, "<!DOCTYPE html>"))
+
+
 class InABrowser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
