@@ -5,8 +5,10 @@
  */
 #include "control/campaign.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* A reset and the action at the end may take as long. */
 #define STEP_NS (60 * WW_NS_PER_S)
@@ -85,8 +87,23 @@ static bool all_there(const struct ww_campaign *c)
 	return true;
 }
 
+/* What goes on after somebody removed its trace leaves nothing behind. */
+static bool has_trace(struct ww_campaign *c)
+{
+	const char *path = c->rec->opt.form == WW_FORM_FILE ? c->rec->path : NULL;
+
+	if (path && access(path, F_OK) < 0 && errno == ENOENT)
+		ww_fail(&c->err, -ENOENT,
+			"%s is gone: somebody removed or moved it, and what was recorded with it; "
+			"the campaign ends",
+			path);
+	return !c->err.code;
+}
+
 static void begin_cycle(struct ww_campaign *c, int64_t now)
 {
+	if (!has_trace(c))
+		return;
 	ww_campaign_ready_over(c);
 	c->cycle++;
 	c->again = c->was_away = c->early = c->alarm_due = false;
@@ -334,7 +351,7 @@ int ww_campaign_dispatch(struct ww_campaign *c, struct ww_error *err)
 static void tell_end(struct ww_campaign *c, bool open)
 {
 	uint32_t run = c->done + (open && !c->warming);
-	char text[300];
+	char text[WW_ERROR_TEXT + 64];
 
 	if (c->done >= c->opt.cycles)
 		return;
@@ -342,10 +359,11 @@ static void tell_end(struct ww_campaign *c, bool open)
 		snprintf(text, sizeof(text), "%u cycles run: %s", run, c->end);
 	else
 		snprintf(text, sizeof(text), "%u of %u cycles run: %s", run, c->opt.cycles,
-			 c->hung		  ? "the DUT never came back"
-			 : c->err.code == -ENODEV ? "an adapter is unplugged"
-			 : c->err.code		  ? "no heartbeat"
-						  : "the recording was ended");
+			 c->hung		     ? "the DUT never came back"
+			 : c->err.code == -ENODEV    ? "an adapter is unplugged"
+			 : c->err.code == -ETIMEDOUT ? "no heartbeat"
+			 : c->err.code		     ? c->err.text
+						     : "the recording was ended");
 	mark(c, WW_MARK_CAMPAIGN_END, text);
 }
 

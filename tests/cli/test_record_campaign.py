@@ -190,6 +190,12 @@ class Campaigns(Case):
                               r"not after the wake action: the reset action is given\n")
         self.assertIn("1 cycle: 1 ok", out)
 
+    def test_a_trace_that_is_removed(self):
+        code, _, err = run(*self.command("--cycles", "9", "--suspend", "%s; rm %s" %
+                                         (self.suspend, self.trace), "--wake", self.wake))
+        self.assertEqual(code, 1)
+        self.assertIn("%s is gone: somebody removed or moved it" % self.trace, err)
+
     def test_drawn_sleeps_and_warm_ups(self):
         t = Terminal(*self.command("--cycles", "2", "--warmup", "1", "--suspend", self.suspend,
                                    "--wake", self.wake, "--asleep", "50ms..250ms", "--seed", "7"),

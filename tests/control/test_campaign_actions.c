@@ -218,10 +218,10 @@ static void test_reset_and_off(void **state)
 	snprintf(off, sizeof(off), "touch %s.off", flag);
 	o = campaign(&opt, 0);
 	assert_int_equal(o.rc, 0);
-	assert_string_equal(o.kinds,
-			    "request,request-end,wake,wake-end,cycle-end,reset,reset-end,"
-			    "request,request-end,wake,wake-end,cycle-end,reset,reset-end,off,"
-			    "off-end,");
+	assert_string_equal(
+		o.kinds, "request,request-end,wake,wake-end,cycle-end,warning,reset,reset-end,"
+			 "request,request-end,wake,wake-end,cycle-end,warning,reset,reset-end,off,"
+			 "off-end,");
 	assert_string_equal(o.text[nth(&o, "cycle-end", 0)], "timeout");
 	assert_string_equal(o.text[nth(&o, "cycle-end", 1)], "timeout");
 	assert_string_equal(o.text[nth(&o, "off-end", 0)], "exit 0");
