@@ -47,6 +47,7 @@ int TTYBEAT_MAIN(int argc, char **argv);
 #define WAKERS	    256
 #define STATES	    16
 #define AGAIN_NS    (60 * NS) /* then all is told again, for those who listen only now */
+#define OLD_NS	    (5 * NS)  /* awake; told so long ago, it is told with the next resume */
 #define REOPEN_WAIT (100 * MS)
 
 enum mode { STREAM, REOPEN, DRAIN };
@@ -82,6 +83,7 @@ struct beat {
 	uint64_t idles[STATES][2]; /* s2idle: usage and us of cpu0's states, last told */
 	int slept_idle;		   /* one of them rose at the last look */
 	int64_t counted;	   /* suspends by suspend_stats in the last sleep, -1 unknown */
+	int64_t said_at[KEYS_MAX]; /* by CLOCK_MONOTONIC */
 	uint32_t said[KEYS_MAX];   /* check of what was told last of each key */
 	size_t key, from;	   /* value that is on its way, and how far */
 	char value[VALUE_MAX];
@@ -548,7 +550,6 @@ static const struct {
 #define SLEPT  (RESUME | REFUSED)
 	{"info", ALWAYS | REFUSED, NULL, get_own},
 	{"beat", START | AGAIN, NULL, get_own},
-	{"mode", START | AGAIN, NULL, get_own},
 	{"format", START | AGAIN, NULL, get_own},
 	{"period_us", START | AGAIN, NULL, get_own},
 	{"boot_id", START | AGAIN, "/proc/sys/kernel/random/boot_id", NULL},
@@ -568,6 +569,7 @@ static const struct {
 	 NULL},
 	{"pm_test", ALWAYS | REFUSED, "/sys/power/pm_test", NULL},
 	/* From here on what does not change; a group that was cut short is gone on with. */
+	{"mode", ALWAYS, NULL, get_own},
 	{"kernel", ALWAYS, NULL, get_own},
 	{"mem_sleep", ALWAYS, "/sys/power/mem_sleep", NULL},
 	{"state", ALWAYS, "/sys/power/state", NULL},
@@ -585,7 +587,7 @@ static const struct {
 	{"cpuidle", ALWAYS, NULL, get_cpuidle},
 	{"aspm", ALWAYS, "/sys/module/pcie_aspm/parameters/policy", NULL},
 };
-#define CHANGING 18
+#define CHANGING 17
 #define KEYS	 (sizeof(keys) / sizeof(*keys))
 
 typedef char keys_have_room[KEYS <= KEYS_MAX ? 1 : -1];
@@ -833,16 +835,22 @@ static void what_happened(struct beat *b)
 	b->fail = fail;
 }
 
-/* What does not change with a sleep is told again only where it did, or once a minute. */
+/*
+ * What does not change with a sleep is told again only where it did, or after a while: who
+ * records may have begun since.
+ */
 static int is_news(struct beat *b, size_t k)
 {
+	int64_t now = now_ns(CLOCK_MONOTONIC);
 	uint32_t sum = 2166136261U;
 
 	for (const char *p = b->value; *p; p++)
 		sum = (sum ^ (unsigned char)*p) * 16777619U;
-	if (k >= CHANGING && b->group == RESUME && sum == b->said[k])
+	if (k >= CHANGING && b->group == RESUME && sum == b->said[k] &&
+	    now - b->said_at[k] < OLD_NS)
 		return 0;
 	b->said[k] = sum;
+	b->said_at[k] = now;
 	return 1;
 }
 
