@@ -59,7 +59,7 @@ static void test_events(void **state)
 static void test_events_beside(void **state)
 {
 	static const struct ww_interval ms30 = {30 * WW_NS_PER_MS, 30 * WW_NS_PER_MS};
-	struct ww_pm_other others[] = {
+	struct ww_pm_other costs[] = {
 		{.what = "third", .length = ms30, .start_ns = 10 * WW_NS_PER_S + 90000000},
 		{.what = "second", .length = ms30, .start_ns = 10 * WW_NS_PER_S + 65000000},
 		{.what = "first", .length = ms30, .start_ns = 10 * WW_NS_PER_S + 50000000},
@@ -70,7 +70,7 @@ static void test_events_beside(void **state)
 	char *text;
 
 	(void)state;
-	c.other = others;
+	c.other = costs;
 	c.others = 3;
 	text = events_of(&c, 1);
 	s = (struct ww_str){.p = text, .n = strlen(text)};
