@@ -94,6 +94,10 @@ static int take_threshold(struct choice *w)
 
 	if (ww_duration_parse(optarg, &ns, &err) < 0)
 		return tool_usage_error("--threshold: %s", err.text);
+	/* Seconds elsewhere; whoever looks at a resume means ms. */
+	if (ns > 0 && strspn(optarg, "+0123456789.") == strlen(optarg))
+		return tool_usage_error("--threshold %s: of what unit? %sms, or %ss", optarg,
+					optarg, optarg);
 	if (ns <= 0)
 		return tool_usage_error("--threshold %s: longer than no time, such as 400ms",
 					optarg);

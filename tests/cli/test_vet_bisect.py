@@ -128,6 +128,7 @@ class Bisect(Case):
         for args, says in (([], "name the recording"), (["-x"], "unknown option"),
                            ([good], "what is bad?"),
                            (["-t", "0ms", good], "longer than no time"),
+                           (["-t", "50", good], "of what unit? 50ms, or 50s"),
                            (["-t", "1s", "--certainty", "100%", good], "less than all"),
                            (["-t", "1s", "--tries", "3", good], "of which command?"),
                            (["-g", good, "-b", good, good], "not told apart"),
