@@ -241,9 +241,11 @@ void ww_kernlog_text_others(struct ww_str *s, const struct ww_pm_cycle *c, size_
 		if (worth(c, &c->other[i]))
 			order[n++] = &c->other[i];
 	qsort(order, n, sizeof(*order), by_length);
-	for (size_t i = 0; i < n && i < top; i++)
-		if (width_of(c, order[i]) > width)
-			width = width_of(c, order[i]);
+	for (size_t i = 0; i < n && i < top; i++) {
+		size_t w = width_of(c, order[i]);
+
+		width = w > width ? w : width;
+	}
 	if (n) {
 		ww_str_add(s, "\n");
 		ww_put_blanks(s, width - 2);
