@@ -127,6 +127,9 @@ static void remarks(struct ww_kernlog *k, const struct ww_pm_work *w)
 		ww_note(&k->notes,
 			"the trace's clock goes on in the sleep and jumps while the core "
 			"resumes: a core that resumes within 5 ms is assumed");
+	if (ww_pm_slept_told(w))
+		ww_note(&k->notes, "how long it slept is what the kernel prints: where it asks an "
+				   "RTC of whole seconds, up to 1 s off");
 	if (w->mode_guessed)
 		ww_note(&k->notes,
 			"the mode is not told: taken as mem, as CPUs went off or Android says so");
@@ -147,6 +150,7 @@ static int complete(struct ww_kernlog *k, struct ww_pm_work *w, struct ww_error 
 	ww_pm_console(w, k->opt.baud, k->opt.no_console != 0);
 	ww_pm_critical(w);
 	ww_pm_disagree(w);
+	ww_pm_slept(w);
 	rc = ww_pm_close(w, err);
 	if (rc < 0)
 		return rc;
@@ -187,7 +191,13 @@ static int finish(struct ww_kernlog *k, struct ww_error *err)
 		if (k->in[i].reverse)
 			ww_note(&k->notes, "its lines run backwards in time, the newest first: "
 					   "turned around");
-		if (k->in[i].events == 0)
+		if (k->in[i].lines == 0)
+			ww_note(&k->notes,
+				"%s: no line of a kernel in it; a quiet console has none: raise "
+				"its loglevel, or take ftrace on the DUT, which 'resumetime "
+				"report' reads beside it (--ftrace)",
+				k->in[i].text->name != NULL ? k->in[i].text->name : "the text");
+		else if (k->in[i].events == 0)
 			ww_note(&k->notes, "%s: no line of a suspend in %llu lines (%s)",
 				k->in[i].text->name != NULL ? k->in[i].text->name : "the text",
 				(unsigned long long)k->in[i].lines, ww_kl_input_kind(&k->in[i]));

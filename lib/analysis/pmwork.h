@@ -119,6 +119,13 @@ void ww_pm_critical(struct ww_pm_work *w);
  */
 void ww_pm_disagree(struct ww_pm_work *w);
 
+/*
+ * The kernel's word on its sleep, wider where the bench contradicts it; is it the kernel's, and
+ * as it printed it? pmslept.c
+ */
+void ww_pm_slept(struct ww_pm_work *w);
+bool ww_pm_slept_told(const struct ww_pm_work *w);
+
 /* Devices in the order of their start, pointers of w->c, contradictions listed. */
 int ww_pm_close(struct ww_pm_work *w, struct ww_error *err);
 
