@@ -1154,6 +1154,15 @@ struct ww_pm_cycle {
 	const char *kernel;	   /**< its version where the text tells it, "" */
 	uint64_t devices_left_out; /**< a copy keeps only those that matter */
 	double stamp_res_ns;	   /**< resolution of the stamps */
+	int32_t console_proof;	   /**< enum ww_pm_proof */
+};
+
+/** What is known of the time that the console took. */
+enum ww_pm_proof {
+	WW_PM_PROOF_NONE = 0, /**< none took time, by all that is seen: nothing to correct */
+	WW_PM_PROOF_BYTES,    /**< lines are just as far apart as their bytes are long */
+	WW_PM_PROOF_PACE,     /**< none follows faster, but the pace jitters: bounds */
+	WW_PM_PROOF_UNKNOWN   /**< one may have taken time, nobody knows how much */
 };
 
 enum ww_pm_clock {

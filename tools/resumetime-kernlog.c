@@ -337,7 +337,6 @@ int resumetime_kernlog(int argc, char **argv)
 		rc = check(argc, argv, &w);
 	if (rc >= 0)
 		return rc;
-	rc = TOOL_OK;
 	for (int i = optind; i < argc; i++)
 		once |= strcmp(argv[i], "-") == 0;
 	/* What comes live is told as it comes. */

@@ -165,7 +165,7 @@ int resumetime_vet(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	n = (size_t)(argc - optind);
-	set = calloc(n, sizeof(*set));
+	set = calloc(n + 1, sizeof(*set));
 	if (!set) {
 		tool_say("out of memory");
 		return TOOL_FAILED;

@@ -846,6 +846,8 @@ static int is_news(struct beat *b, size_t k)
 
 	for (const char *p = b->value; *p; p++)
 		sum = (sum ^ (unsigned char)*p) * 16777619U;
+	if (k >= KEYS_MAX)
+		return 1;
 	if (k >= CHANGING && b->group == RESUME && sum == b->said[k] &&
 	    now - b->said_at[k] < OLD_NS)
 		return 0;

@@ -216,7 +216,7 @@ static void one(struct judging *k, const struct ww_metric *m, size_t i)
 		k->unseen++;
 		return;
 	}
-	half = isfinite(m->half[i]) ? m->half[i] : 0;
+	half = m && isfinite(m->half[i]) ? m->half[i] : 0;
 	k->v[k->n++] = v;
 	if (isfinite(v) && fabs(v - k->threshold) <= half)
 		ww_bet_add(&k->bet, WW_BET_EITHER);

@@ -207,6 +207,15 @@ static bool other_cpus(const struct ww_pm_work *w)
 	return false;
 }
 
+static void unknown(struct ww_pm_work *w)
+{
+	for (size_t i = 0; i < w->devices; i++)
+		w->device[i].corrected = WW_INTERVAL_NONE;
+	for (size_t i = 0; i < w->spans; i++)
+		w->span[i].corrected = WW_INTERVAL_NONE;
+	w->c.suspend_corrected = w->c.resume_corrected = WW_INTERVAL_NONE;
+}
+
 static void plain(struct ww_pm_work *w)
 {
 	struct ww_pm_cycle *c = &w->c;
@@ -221,6 +230,7 @@ static void plain(struct ww_pm_work *w)
 	c->console_ns = 0;
 	c->console_bound = NAN;
 	c->baud = 0;
+	c->console_proof = WW_PM_PROOF_NONE;
 }
 
 void ww_pm_console(struct ww_pm_work *w, uint32_t baud, bool no_console)
@@ -240,13 +250,17 @@ void ww_pm_console(struct ww_pm_work *w, uint32_t baud, bool no_console)
 		w->oom = true;
 		goto out;
 	}
-	if (l.baud == 0)
+	c->console_proof = l.proof;
+	if (l.proof == WW_PM_PROOF_UNKNOWN)
+		unknown(w);
+	if (l.proof == WW_PM_PROOF_UNKNOWN || l.baud == 0)
 		goto out;
 	c->baud = l.baud;
 	c->console_ns = (int64_t)((double)c->console_bytes * 1e10 / l.baud);
 	c->console_bound = l.judged ? (double)l.bound / (double)l.judged : NAN;
 	for (size_t i = 0; i < w->devices; i++)
-		device(&l, &w->device[i], l.call[i], res, !other_cpus(w));
+		device(&l, &w->device[i], l.call[i], res,
+		       l.proof == WW_PM_PROOF_PACE || !other_cpus(w));
 	for (size_t i = 0; i < w->spans; i++)
 		span(w, &l, &w->span[i]);
 	totals(c, &l);
@@ -258,6 +272,9 @@ void ww_pm_console_add(struct ww_pm_console_sum *s, const struct ww_pm_cycle *c)
 {
 	double took = 0, was = 0;
 
+	s->all++;
+	s->paced += c->console_proof == WW_PM_PROOF_PACE;
+	s->unknown += c->console_proof == WW_PM_PROOF_UNKNOWN;
 	if (ww_iv_ok(c->suspend) && ww_iv_ok(c->suspend_corrected)) {
 		was += (double)ww_iv_mid(c->suspend);
 		took += (double)(ww_iv_mid(c->suspend) - ww_iv_mid(c->suspend_corrected));
@@ -284,12 +301,57 @@ void ww_pm_console_add(struct ww_pm_console_sum *s, const struct ww_pm_cycle *c)
 	s->baud = c->baud ? c->baud : s->baud;
 }
 
+static void of_cycles(struct ww_str *text, uint64_t n, uint64_t all)
+{
+	if (n < all)
+		ww_str_addf(text, " (in %llu of %llu cycles)", (unsigned long long)n,
+			    (unsigned long long)all);
+}
+
+static void say(struct ww_str *text, struct ww_notes *notes)
+{
+	if (!text->bad)
+		ww_note(notes, "%s", text->p);
+	else
+		notes->bad = true;
+	ww_str_free(text);
+}
+
+/* Which proof there is, where it is not the plain one. */
+static void proofs(const struct ww_pm_console_sum *s, struct ww_notes *notes)
+{
+	struct ww_str text = {0};
+
+	if (s->paced) {
+		ww_str_add(&text, "the pace of the console's line jitters");
+		of_cycles(&text, s->paced, s->all);
+		ww_str_add(&text, ", as under load: lines are not just as far apart as their bytes "
+				  "are long, yet hardly one follows faster");
+		if (s->baud)
+			ww_str_addf(&text, " than %u baud allow", s->baud);
+		ww_str_add(&text, ". So the kernel waited for them, and corrected figures are "
+				  "bounds: less the bytes' own time, and less what nineteen of "
+				  "twenty lines took at most");
+		say(&text, notes);
+	}
+	if (s->unknown) {
+		text = (struct ww_str){0};
+		ww_str_add(&text, "a console was written, and the distances of its lines do not "
+				  "tell whether the kernel waited for it");
+		of_cycles(&text, s->unknown, s->all);
+		ww_str_add(&text, ": corrected figures are not known there");
+		say(&text, notes);
+	}
+}
+
 void ww_pm_console_note(const struct ww_pm_console_sum *s, struct ww_notes *notes)
 {
 	struct ww_str text = {0};
 
-	if (s->cycles == 0 || s->worst < SHARE)
+	if (s->cycles == 0 || s->worst < SHARE) {
+		proofs(s, notes);
 		return;
+	}
 	ww_str_add(&text, "the log disturbs what it measures: ");
 	ww_str_fixed(&text, 100 * s->console_ns / s->total_ns, 0);
 	ww_str_add(&text, " % of suspend and resume was the kernel sending its lines");
@@ -300,11 +362,10 @@ void ww_pm_console_note(const struct ww_pm_console_sum *s, struct ww_notes *note
 		ww_str_fixed(&text, 100 * s->worst, 0);
 		ww_str_add(&text, " % of a cycle)");
 	}
+	if (s->paced == 0)
+		ww_str_add(&text, ", which are just as far apart as their bytes are long");
 	ww_str_add(&text, "; corrected figures stand beside those measured. What helps: "
 			  "loglevel=4 on the console and dmesg afterwards, or a faster line");
-	if (!text.bad)
-		ww_note(notes, "%s", text.p);
-	else
-		notes->bad = true;
-	ww_str_free(&text);
+	say(&text, notes);
+	proofs(s, notes);
 }

@@ -7,6 +7,7 @@
 
 /* A FIFO may hold a line's end when its writer goes on: shorter than this is no waiting. */
 #define WW_PM_TOO_FAST .9
+#define WW_PM_PACE     .97 /* of a line's own time: no distance is shorter */
 
 enum ww_pm_sent_state { WW_PM_SENT_OPEN = 0, WW_PM_SENT_FAST, WW_PM_SENT_BOUND };
 
@@ -37,7 +38,8 @@ struct ww_pm_sum {
 struct ww_pm_sent_lines {
 	struct ww_pm_sent *line; /* by time */
 	size_t n;
-	uint32_t baud;	/* 0: no console took time */
+	uint32_t baud;	/* 0: none found */
+	int proof;	/* enum ww_pm_proof; with UNKNOWN and NONE no line has a cost */
 	double over_ns; /* of a line, beside its bytes */
 	uint64_t bound, judged;
 	uint32_t *by_pid; /* indices by task and time */
@@ -54,8 +56,13 @@ size_t ww_pm_sent_from(const struct ww_pm_sent_lines *l, int64_t t_ns);
 /* Sums of a task's lines from a to before b, in lines. */
 void ww_pm_sent_of(const struct ww_pm_sent_lines *l, int32_t pid, size_t a, size_t b, double *lo,
 		   double *hi);
-/* Rate of the line by distances of lines, 0 unknown. */
-uint32_t ww_pm_find_baud(const struct ww_pm_sent *line, size_t n);
+/*
+ * Did the writers of these lines wait until they were sent, and at which rate? told: the rate, 0
+ * to be found; written: a console was there.
+ * @return the rate, 0 none
+ */
+uint32_t ww_pm_prove(const struct ww_pm_sent *line, size_t n, uint32_t told, bool written,
+		     int *proof);
 /* Rate of a line by the time of a character; 0 unknown. */
 uint32_t ww_pm_rate(double char_ns);
 /* Is this distance just the time of so many bytes? */

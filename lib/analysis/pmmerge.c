@@ -103,7 +103,9 @@ static struct ww_interval corrected(struct ww_interval old, struct ww_interval w
 {
 	int64_t lo, hi;
 
-	if (!ww_iv_ok(old) || !ww_iv_ok(was) || !ww_iv_ok(now))
+	if (ww_iv_ok(was) && !ww_iv_ok(old))
+		return WW_INTERVAL_NONE;
+	if (!ww_iv_ok(was) || !ww_iv_ok(now))
 		return now;
 	lo = now.lo_ns - (was.hi_ns - old.lo_ns > 0 ? was.hi_ns - old.lo_ns : 0);
 	hi = now.hi_ns - (was.lo_ns - old.hi_ns > 0 ? was.lo_ns - old.hi_ns : 0);
@@ -134,6 +136,8 @@ static void one_device(struct merge *m, struct ww_pm_device *a, const struct ww_
 			a->corrected.hi_ns = a->corrected.hi_ns < b->length.hi_ns
 						     ? a->corrected.hi_ns
 						     : b->length.hi_ns;
+		else if (w->c.console_proof == WW_PM_PROOF_UNKNOWN)
+			a->corrected = WW_INTERVAL_NONE;
 		else
 			a->corrected = b->length;
 		a->length = b->length;

@@ -7,6 +7,7 @@
 
 #define RES_NS 1e3 /* of stamps */
 #define AROUND 1.3
+#define PLAIN  .95 /* of the lines: printing, and little else */
 
 static int by_time(const void *a, const void *b)
 {
@@ -205,6 +206,50 @@ static void settle(struct ww_pm_sent_lines *l)
 	}
 }
 
+/*
+ * A line whose pace jitters took its bytes' time at least and, at most, until the next one; a
+ * callback that slept behind it did not: nineteen of twenty are sent in the time of `most`.
+ */
+static bool jitter(struct ww_pm_sent_lines *l)
+{
+	double *v = malloc((l->n + 1) * sizeof(*v)), most = 1;
+	size_t n = 0;
+
+	if (!v)
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (!l->line[i].asleep && l->line[i].any_ns >= 0)
+			v[n++] = (double)l->line[i].any_ns / l->line[i].wire_ns;
+	qsort(v, n, sizeof(*v), ww_cmp_double);
+	if (n > 0)
+		most = fmax(v[(size_t)(PLAIN * (double)(n - 1))], 1);
+	free(v);
+	for (size_t i = 0; i < l->n; i++) {
+		struct ww_pm_sent *p = &l->line[i];
+		double least = WW_PM_PACE * p->wire_ns;
+
+		if (p->asleep && p->hi_ns <= 0)
+			continue;
+		/* One that is asleep and has a cost pays for all that waited. */
+		p->hi_ns = most * (p->asleep ? p->lo_ns : p->wire_ns);
+		if (p->any_ns >= 0 && p->hi_ns > (double)p->any_ns)
+			p->hi_ns = (double)p->any_ns;
+		if (p->asleep)
+			continue;
+		p->lo_ns = p->hi_ns >= least ? least : 0;
+	}
+	return true;
+}
+
+/* Read from a port by a recording: a console was written. */
+static bool written(const struct ww_pm_work *w)
+{
+	for (size_t i = 0; i < w->lines; i++)
+		if (w->line[i].kernel && w->line[i].lo_ns != WW_NO_TIME)
+			return true;
+	return false;
+}
+
 struct at_work {
 	const struct ww_pm_device **by_start, **open;
 	size_t n, next, opens;
@@ -262,8 +307,10 @@ static bool who_else(const struct ww_pm_work *w, struct ww_pm_sent_lines *l)
 }
 
 /* The writer's own work around its line, as far as it can be that. */
-static double until_next(const struct ww_pm_sent *p)
+static double until_next(const struct ww_pm_sent *p, int proof)
 {
+	if (proof == WW_PM_PROOF_PACE)
+		return p->hi_ns > 0 ? (double)p->any_ns : 0;
 	return p->hi_ns > 0 && (double)p->any_ns <= AROUND * p->wire_ns ? (double)p->any_ns : 0;
 }
 
@@ -287,7 +334,7 @@ static bool add_up(struct ww_pm_sent_lines *l)
 		bool none = p->pid < 0;
 
 		s->all_hi[i + 1] = s->all_hi[i] + p->hi_ns;
-		s->kept[i + 1] = s->kept[i] + fmax(p->hi_ns, until_next(p));
+		s->kept[i + 1] = s->kept[i] + fmax(p->hi_ns, until_next(p, l->proof));
 		s->alone[i + 1] = s->alone[i] + (p->alone ? p->lo_ns : 0);
 		s->free_hi[i + 1] = s->free_hi[i] + (none ? p->hi_ns : 0);
 		s->free_lo[i + 1] = s->free_lo[i] + (none && p->alone ? p->lo_ns : 0);
@@ -349,8 +396,8 @@ bool ww_pm_sent_cost(const struct ww_pm_work *w, uint32_t baud, struct ww_pm_sen
 	gather(w, l);
 	distances(l);
 	suspended(w, l);
-	l->baud = baud ? baud : ww_pm_find_baud(l->line, l->n);
-	if (l->baud == 0)
+	l->baud = ww_pm_prove(l->line, l->n, baud, written(w), &l->proof);
+	if (l->baud == 0 || l->proof == WW_PM_PROOF_UNKNOWN)
 		return true;
 	for (size_t i = 0; i < l->n; i++)
 		l->line[i].wire_ns = l->line[i].bytes * 1e10 / l->baud;
@@ -358,7 +405,12 @@ bool ww_pm_sent_cost(const struct ww_pm_work *w, uint32_t baud, struct ww_pm_sen
 	judge(l);
 	if (!overhead(l))
 		return false;
-	settle(l);
+	if (l->proof == WW_PM_PROOF_PACE) {
+		if (!jitter(l))
+			return false;
+	} else {
+		settle(l);
+	}
 	return who_else(w, l) && add_up(l);
 }
 

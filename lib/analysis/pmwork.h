@@ -93,8 +93,9 @@ void ww_pm_units(struct ww_pm_work *w);
 void ww_pm_gaps(struct ww_pm_work *w, int64_t gap_ns);
 
 /*
- * What the console cost: lines whose distance is their bytes at a baud rate; corrected
- * lengths of devices, spans, totals. baud 0: found. pmconsole.c
+ * What the console cost: lines whose distance is their bytes at a baud rate, or never less;
+ * corrected lengths of devices, spans, totals, lo > hi where a console was written and nothing
+ * is proven. baud 0: found. pmconsole.c
  */
 void ww_pm_console(struct ww_pm_work *w, uint32_t baud, bool no_console);
 /* All cycles together: what share of the time the log itself took. */
@@ -102,6 +103,7 @@ struct ww_pm_console_sum {
 	uint64_t cycles;
 	double console_ns, total_ns, worst; /* worst: share in one cycle */
 	uint32_t baud;
+	uint64_t all, paced, unknown; /* cycles, by their proof */
 };
 void ww_pm_console_add(struct ww_pm_console_sum *s, const struct ww_pm_cycle *c);
 /* The note that warns, where the log disturbs what it measures. */

@@ -63,14 +63,13 @@ static void end_cycle(struct ww_campaign *c, const char *how, int64_t now)
 	mark(c, WW_MARK_CYCLE_END, c->was_away && !c->hung ? "unplugged" : how);
 	ww_campaign_count(c, how, now);
 	/* A failure that is looked for is left as it is. */
-	if (ww_campaign_enough(c) && (!c->hung || c->opt.until_failure)) {
+	if ((ww_campaign_enough(c) && (!c->hung || c->opt.until_failure)) ||
+	    (c->hung && !c->step[RESET].action)) {
 		finish(c, now);
-	} else if (c->hung && c->step[RESET].action) {
+	} else if (c->hung) {
 		c->hung = false;
 		ww_campaign_tell(c, "it never came back: the reset action is given");
 		reset(c, now);
-	} else if (c->hung) {
-		finish(c, now);
 	} else {
 		ww_campaign_enter(c, PH_READY, now);
 	}

@@ -17,6 +17,14 @@ static void length_if(struct ww_json *j, const char *key, struct ww_interval t, 
 		ww_json_length(j, key, t, res_ns);
 }
 
+/* null where the length is known and what the console took of it is not. */
+static void corrected(struct ww_json *j, const char *key, struct ww_interval length,
+		      struct ww_interval less, double res_ns)
+{
+	if (ww_iv_ok(length) || ww_iv_ok(less))
+		ww_json_length(j, key, less, res_ns);
+}
+
 /* A moment of the kernel's axis, s. */
 static void moment(struct ww_json *j, const char *key, int64_t ns, int64_t open)
 {
@@ -87,7 +95,7 @@ static void json_spans(struct ww_json *j, const struct ww_pm_cycle *c)
 		ww_json_text(j, "name", name_or_null(ww_pm_phase_name(p->phase)));
 		json_verb(j, p->verb);
 		ww_json_length(j, "ms", p->length, res);
-		length_if(j, "corrected_ms", p->corrected, res);
+		corrected(j, "corrected_ms", p->length, p->corrected, res);
 		/* What the kernel prints it has rounded to a microsecond. */
 		length_if(j, "printed_ms", p->printed, 1e3);
 		length_if(j, "traced_ms", p->traced, 1e3);
@@ -119,7 +127,7 @@ static void json_device(struct ww_json *j, const struct ww_pm_device *d, double 
 	ww_json_text(j, "phase", name_or_null(ww_pm_phase_name(d->phase)));
 	json_verb(j, d->verb);
 	ww_json_length(j, "ms", d->length, res);
-	length_if(j, "corrected_ms", d->corrected, res);
+	corrected(j, "corrected_ms", d->length, d->corrected, res);
 	length_if(j, "printed_ms", d->printed, 1e3);
 	moment(j, "start_s", d->start_ns, WW_TIME_MIN);
 	moment(j, "end_s", d->end_ns, WW_TIME_MAX);
@@ -165,6 +173,8 @@ static void json_texts(struct ww_json *j, const char *key, const char *const *te
 
 static void json_console(struct ww_json *j, const struct ww_pm_cycle *c)
 {
+	static const char *const proof[] = {NULL, "bytes", "pace", "unknown"};
+
 	if (!c->console_bytes && !c->baud) {
 		ww_json_null(j, "console");
 		return;
@@ -179,6 +189,8 @@ static void json_console(struct ww_json *j, const struct ww_pm_cycle *c)
 	}
 	if (isfinite(c->console_bound))
 		ww_json_trimmed(j, "bound_part", c->console_bound, 4);
+	if (c->console_proof > 0 && c->console_proof <= WW_PM_PROOF_UNKNOWN)
+		ww_json_text(j, "proof", proof[c->console_proof]);
 	ww_json_close(j, '}');
 }
 
@@ -189,8 +201,8 @@ static void json_totals(struct ww_json *j, const struct ww_pm_cycle *c)
 	ww_json_length(j, "suspend_ms", c->suspend, res);
 	ww_json_length(j, "resume_ms", c->resume, res);
 	ww_json_length(j, "slept_ms", c->slept, res);
-	length_if(j, "suspend_corrected_ms", c->suspend_corrected, res);
-	length_if(j, "resume_corrected_ms", c->resume_corrected, res);
+	corrected(j, "suspend_corrected_ms", c->suspend, c->suspend_corrected, res);
+	corrected(j, "resume_corrected_ms", c->resume, c->resume_corrected, res);
 	length_if(j, "firmware_suspend_ms", c->firmware_suspend, res);
 	length_if(j, "firmware_resume_ms", c->firmware_resume, res);
 	length_if(j, "network_ms", c->network, res);

@@ -121,7 +121,7 @@ bool ww_km_old_task(const char *p, size_t n, struct ww_pmev *out)
 	const char *end = p + n, *q;
 	int64_t stack, pid, parent;
 
-	if (n < 40 || p[15] != ' ' || p[17] != ' ' || !memchr("RSDTtXZPI", p[16], 9))
+	if (n < 40 || p[15] != ' ' || p[17] != ' ' || !p[16] || !strchr("RSDTtXZPI", p[16]))
 		return false;
 	q = ww_km_last(p, n, " 0x", 3);
 	/* 32 or 64 bits of flags. */

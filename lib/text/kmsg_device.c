@@ -328,7 +328,6 @@ bool ww_km_after_colon(const char *p, size_t n, const char *rest, struct ww_pmev
 	if (rest > end)
 		return false;
 	if (!left) { /* the line ends with a colon */
-		who_end = end - 1;
 		if (n > 5 && (memcmp(end - 5, ": PM:", 5) == 0 || memcmp(end - 3, "():", 3) == 0))
 			out->partial = true;
 		return false;

@@ -349,7 +349,7 @@ static void meaning(const struct ww_km_rule *r, const struct cursor *c)
 	if (r->verb)
 		out->verb = r->verb;
 	if (r->count >= 0)
-		out->count = r->count;
+		out->count = (unsigned char)r->count; /* not negative here */
 	out->phase = r->phase;
 	if (!r->phase && out->verb && r->kind != WW_PMEV_FIRMWARE_TIME)
 		out->phase = phase_of(out->verb, c->info);

@@ -197,6 +197,145 @@ static void no_console(void **state)
 	ww_pm_work_free(h.w);
 }
 
+/* A port whose pace jitters: no distance is just its bytes, and none is shorter. */
+static struct hand jittering(int64_t *truth, size_t n, double baud, uint32_t seed, bool prints)
+{
+	struct hand h = hand_new(5000 * MS, baud);
+	int64_t begin = h.t;
+
+	h.seed = seed;
+	for (size_t i = 0; i < n; i++) {
+		size_t d = hand_call(&h, WW_PM_RESUME, "x", "", 9, 80 + (uint32_t)(7 * i) % 31);
+		int64_t t0 = h.t;
+
+		truth[i] = i == n / 2 ? 150 * MS : (int64_t)(i % 5) * 40 * US;
+		h.t += truth[i] / 2;
+		if (prints && i % 4 == 1)
+			hand_line(&h, 70 + (uint32_t)i, i % 8 == 1 ? 9 : -1);
+		h.t += truth[i] - truth[i] / 2;
+		/* One in three has no printed time. */
+		hand_return(&h, d, 78, i % 3 ? (h.t - t0) / US : -1);
+	}
+	hand_span(&h, WW_PM_RESUME, begin, h.t);
+	h.w->c.sleep_end = (struct ww_interval){begin, begin};
+	h.w->c.resume = (struct ww_interval){h.t - begin, h.t - begin};
+	return h;
+}
+
+static int64_t sum_of(const int64_t *v, size_t n)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i];
+	return sum;
+}
+
+static void jitter_is_bounded(void **state)
+{
+	static const double rates[] = {115200, 115200, 9600, 921600};
+	int64_t truth[40], sum;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		double baud = rates[seed % 4];
+		struct hand h = jittering(truth, 40, baud, seed, true);
+		struct ww_pm_console_sum all = {0};
+		struct ww_notes notes = {0};
+		struct ww_pm_cycle *c = &h.w->c;
+		unsigned missed = 0;
+
+		sum = sum_of(truth, 40);
+		ww_pm_console(h.w, seed & 1 ? (uint32_t)baud : 0, false);
+		assert_int_equal(c->console_proof, WW_PM_PROOF_PACE);
+		if (seed & 1)
+			assert_int_equal(c->baud, (uint32_t)baud);
+		for (size_t i = 0; i < 40; i++) {
+			const struct ww_pm_device *d = &h.w->device[i];
+
+			/* Nineteen of twenty lines bound what a line takes, and not all. */
+			missed += d->corrected.lo_ns > truth[i] || d->corrected.hi_ns < truth[i];
+			assert_true(d->corrected.lo_ns - truth[i] < d->length.hi_ns / 20);
+			assert_true(truth[i] <= d->corrected.hi_ns);
+			/* What it prints itself, or its call, took its bytes' time at least. */
+			if (i % 3 == 0)
+				assert_true(d->corrected.hi_ns <
+					    d->length.hi_ns - (int64_t)(75 * h.char_ns));
+		}
+		assert_true(missed <= 2);
+		hand_holds("span", h.w->span[0].corrected, sum, h.w->span[0].length.hi_ns);
+		hand_holds("resume", c->resume_corrected, sum, c->resume.hi_ns);
+		assert_true(c->resume_corrected.hi_ns < c->resume.hi_ns * 9 / 10);
+		ww_pm_console_add(&all, c);
+		ww_pm_console_note(&all, &notes);
+		assert_int_equal(notes.n, 2);
+		assert_non_null(strstr(notes.note[1], "jitters"));
+		ww_notes_free(&notes);
+		ww_pm_work_free(h.w);
+	}
+}
+
+static void expect_unknown(struct hand *h)
+{
+	struct ww_pm_console_sum all = {0};
+	struct ww_notes notes = {0};
+	const struct ww_pm_cycle *c = &h->w->c;
+
+	assert_int_equal(c->console_proof, WW_PM_PROOF_UNKNOWN);
+	for (size_t i = 0; i < h->w->devices; i++)
+		assert_false(ww_iv_ok(h->w->device[i].corrected));
+	assert_false(ww_iv_ok(h->w->span[0].corrected));
+	assert_false(ww_iv_ok(c->resume_corrected));
+	ww_pm_console_add(&all, c);
+	ww_pm_console_note(&all, &notes);
+	assert_int_equal(notes.n, 1);
+	assert_non_null(strstr(notes.note[0], "not known"));
+	ww_notes_free(&notes);
+}
+
+/* A port was written and too few lines tell how: nothing is claimed. */
+static void nothing_is_proven(void **state)
+{
+	int64_t truth[6];
+	struct hand h = jittering(truth, 6, 115200, 3, false);
+
+	(void)state;
+	/* The same text from a file: perhaps it never met a console. */
+	ww_pm_console(h.w, 0, false);
+	assert_int_equal(h.w->c.console_proof, WW_PM_PROOF_NONE);
+	assert_true(ww_iv_ok(h.w->device[0].corrected));
+	ww_pm_console(h.w, 115200, false);
+	expect_unknown(&h);
+	for (size_t i = 0; i < h.w->lines; i++)
+		h.w->line[i].lo_ns = h.w->line[i].hi_ns = h.w->line[i].t_ns;
+	ww_pm_console(h.w, 0, false);
+	expect_unknown(&h);
+	ww_pm_console(h.w, 115200, true);
+	assert_int_equal(h.w->device[0].corrected.hi_ns, h.w->device[0].length.hi_ns);
+	ww_pm_work_free(h.w);
+}
+
+/* A recorded console that sends later what is written: it holds nobody up. */
+static void sent_later(void **state)
+{
+	struct hand h = hand_new(5000 * MS, 0);
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		size_t d = hand_call(&h, WW_PM_RESUME, "x", "", 9, 90);
+
+		h.t += 40 * US;
+		hand_return(&h, d, 80, 40);
+	}
+	for (size_t i = 0; i < h.w->lines; i++)
+		h.w->line[i].lo_ns = h.w->line[i].hi_ns = h.w->line[i].t_ns;
+	ww_pm_console(h.w, 115200, false);
+	assert_int_equal(h.w->c.console_proof, WW_PM_PROOF_NONE);
+	for (size_t i = 0; i < h.w->devices; i++)
+		hand_holds("device", h.w->device[i].corrected, 40 * US, 5 * US);
+	ww_pm_work_free(h.w);
+}
+
 static void warned(void **state)
 {
 	struct ww_pm_console_sum sum = {0};
@@ -232,6 +371,9 @@ int main(void)
 		cmocka_unit_test(hidden_behind_another),
 		cmocka_unit_test(suspended_console),
 		cmocka_unit_test(no_console),
+		cmocka_unit_test(jitter_is_bounded),
+		cmocka_unit_test(nothing_is_proven),
+		cmocka_unit_test(sent_later),
 		cmocka_unit_test(warned),
 	};
 

@@ -257,7 +257,8 @@ static void test_json(void **state)
 	has(&s, "\"slept_ms\":{\"value\":12345,\"u\":0.000408},");
 	has(&s, "{\"name\":\"thaw\",\"ms\":{\"value\":1.234567,\"u\":0.000408}");
 	has(&s, "{\"name\":\"slow \\\"one\\\".0\",\"driver\":\"slowpoke\",\"phase\":\"resume\","
-		"\"ms\":{\"value\":150,\"u\":0.000408},\"start_s\":10.43,\"end_s\":10.58,"
+		"\"ms\":{\"value\":150,\"u\":0.000408},\"corrected_ms\":null,"
+		"\"start_s\":10.43,\"end_s\":10.58,"
 		"\"errno\":0,\"async\":true,\"critical\":true,\"critical_ms\":140,"
 		"\"from\":\"log\"}");
 	has(&s, "\"errno\":-71,\"async\":true,\"pid\":77,");
