@@ -90,7 +90,8 @@ static int flush(struct ww_kclock *k, size_t n, struct ww_error *err)
 	for (size_t i = 0; rc >= 0 && i < n; i++)
 		rc = take(k, &k->wait[i], i + 1 < k->waits ? &k->wait[i + 1] : NULL, err);
 	k->waits -= n;
-	memmove(k->wait, k->wait + n, k->waits * sizeof(*k->wait));
+	if (n > 0 && k->waits > 0)
+		memmove(k->wait, k->wait + n, k->waits * sizeof(*k->wait));
 	return rc;
 }
 
