@@ -303,3 +303,13 @@ int tool_signals(bool stops)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
+
+unsigned long tool_whole(const char *text, unsigned long most)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && v <= most ? v : 0;
+}

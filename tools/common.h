@@ -98,4 +98,7 @@ const char *tool_one_file(int argc, char **argv);
 /* The command line as one string, quoted for a shell; malloc'ed. */
 char *tool_command_line(int argc, char **argv);
 
+/* A whole number from 1 to most; 0: it is none. */
+unsigned long tool_whole(const char *text, unsigned long most);
+
 #endif

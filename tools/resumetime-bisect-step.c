@@ -21,7 +21,7 @@
 
 #define TRIES 5
 
-enum { FAILURES = 0x100, CERTAINTY, TRY, BAUD, NO_CONSOLE, PORT, CONSOLE };
+enum { FAILURES = 0x100, CERTAINTY, TRY };
 
 extern char **environ;
 
@@ -105,27 +105,23 @@ static int take_threshold(struct choice *w)
 	return -1;
 }
 
-static int take_number(int c, struct choice *w)
+static int take_number(struct choice *w)
 {
-	char *end;
-	unsigned long v;
+	unsigned long v = tool_whole(optarg, 100000000);
 
-	errno = 0;
-	v = strtoul(optarg, &end, 10);
-	if (*optarg < '0' || *optarg > '9' || *end || errno || v == 0 || v > 100000000)
-		return tool_usage_error(c == BAUD ? "--baud %s: a rate such as 115200"
-						  : "--tries %s: how many, from 1",
-					optarg);
-	if (c == BAUD)
-		w->read.kernlog.baud = (uint32_t)v;
-	else
-		w->tries = v;
+	if (v == 0)
+		return tool_usage_error("--tries %s: how many, from 1", optarg);
+	w->tries = v;
 	return -1;
 }
 
 /* @return -1 to go on, else the exit status */
 static int take(int c, struct choice *w, char **argv)
 {
+	int taken = tool_cycles_take(c, optarg, &w->read);
+
+	if (taken != -2)
+		return taken;
 	switch (c) {
 	case 'g':
 		w->good[w->goods++] = optarg;
@@ -146,18 +142,8 @@ static int take(int c, struct choice *w, char **argv)
 	case 'j':
 		w->json = 1;
 		return -1;
-	case PORT:
-		w->read.resume.port = optarg;
-		return -1;
-	case CONSOLE:
-		w->read.resume.console = optarg;
-		return -1;
-	case NO_CONSOLE:
-		w->read.kernlog.no_console = 1;
-		return -1;
 	case TRY:
-	case BAUD:
-		return take_number(c, w);
+		return take_number(w);
 	case 'h':
 		help();
 		return TOOL_OK;
@@ -207,10 +193,10 @@ static int parse(int argc, char **argv, struct choice *w)
 					      {"certainty", required_argument, NULL, CERTAINTY},
 					      {"tries", required_argument, NULL, TRY},
 					      {"json", no_argument, NULL, 'j'},
-					      {"port", required_argument, NULL, PORT},
-					      {"console", required_argument, NULL, CONSOLE},
-					      {"baud", required_argument, NULL, BAUD},
-					      {"no-console", no_argument, NULL, NO_CONSOLE},
+					      {"port", required_argument, NULL, CYCLES_PORT},
+					      {"console", required_argument, NULL, CYCLES_CONSOLE},
+					      {"baud", required_argument, NULL, CYCLES_BAUD},
+					      {"no-console", no_argument, NULL, CYCLES_NO_CONSOLE},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
 	int c, rc = -1;

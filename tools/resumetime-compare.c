@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKDOWN = 0x100, JUNIT, TOP, NAMES, PORT, CONSOLE, BAUD, NO_CONSOLE, STRICT };
+enum { MARKDOWN = 0x100, JUNIT, TOP, NAMES, STRICT };
 
 struct choice {
 	struct tool_cycles_options read;
@@ -61,27 +61,23 @@ static int add_condition(struct choice *w)
 	return -1;
 }
 
-static int take_number(int c, struct choice *w)
+static int take_number(struct choice *w)
 {
-	char *end;
-	unsigned long v;
+	unsigned long v = tool_whole(optarg, 100000000);
 
-	errno = 0;
-	v = strtoul(optarg, &end, 10);
-	if (*optarg < '0' || *optarg > '9' || *end || errno || v == 0 || v > 100000000)
-		return tool_usage_error(c == BAUD ? "--baud %s: a rate such as 115200"
-						  : "--top %s: how many, from 1",
-					optarg);
-	if (c == BAUD)
-		w->read.kernlog.baud = (uint32_t)v;
-	else
-		w->shift.top = v;
+	if (v == 0)
+		return tool_usage_error("--top %s: how many, from 1", optarg);
+	w->shift.top = v;
 	return -1;
 }
 
 /* @return -1 to go on, else the exit status */
 static int take(int c, struct choice *w, char **argv)
 {
+	int taken = tool_cycles_take(c, optarg, &w->read);
+
+	if (taken != -2)
+		return taken;
 	switch (c) {
 	case 1:
 		w->operand[0][w->n[0]++] = optarg;
@@ -103,18 +99,8 @@ static int take(int c, struct choice *w, char **argv)
 	case NAMES:
 		w->names = optarg;
 		return -1;
-	case PORT:
-		w->read.resume.port = optarg;
-		return -1;
-	case CONSOLE:
-		w->read.resume.console = optarg;
-		return -1;
-	case NO_CONSOLE:
-		w->read.kernlog.no_console = 1;
-		return -1;
 	case TOP:
-	case BAUD:
-		return take_number(c, w);
+		return take_number(w);
 	case 'h':
 		help();
 		return TOOL_OK;
@@ -186,10 +172,10 @@ static int parse(int argc, char **argv, struct choice *w)
 					      {"junit", required_argument, NULL, JUNIT},
 					      {"names", required_argument, NULL, NAMES},
 					      {"top", required_argument, NULL, TOP},
-					      {"port", required_argument, NULL, PORT},
-					      {"console", required_argument, NULL, CONSOLE},
-					      {"baud", required_argument, NULL, BAUD},
-					      {"no-console", no_argument, NULL, NO_CONSOLE},
+					      {"port", required_argument, NULL, CYCLES_PORT},
+					      {"console", required_argument, NULL, CYCLES_CONSOLE},
+					      {"baud", required_argument, NULL, CYCLES_BAUD},
+					      {"no-console", no_argument, NULL, CYCLES_NO_CONSOLE},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
 	int c, rc = -1;

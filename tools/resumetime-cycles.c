@@ -154,3 +154,25 @@ char *tool_cycles_name(const char *operand)
 		n = (size_t)(dot - from);
 	return strndup(from, n);
 }
+
+int tool_cycles_take(int c, const char *text, struct tool_cycles_options *opt)
+{
+	switch (c) {
+	case CYCLES_PORT:
+		opt->resume.port = text;
+		return -1;
+	case CYCLES_CONSOLE:
+		opt->resume.console = text;
+		return -1;
+	case CYCLES_NO_CONSOLE:
+		opt->kernlog.no_console = 1;
+		return -1;
+	case CYCLES_BAUD:
+		opt->kernlog.baud = (uint32_t)tool_whole(text, 100000000);
+		return opt->kernlog.baud
+			       ? -1
+			       : tool_usage_error("--baud %s: a rate such as 115200", text);
+	default:
+		return -2;
+	}
+}

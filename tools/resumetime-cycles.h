@@ -10,6 +10,11 @@ struct tool_cycles_options {
 	struct ww_kernlog_options kernlog;
 };
 
+/* What each of them takes: --port, --console, --baud, --no-console. */
+enum { CYCLES_PORT = 0x200, CYCLES_CONSOLE, CYCLES_BAUD, CYCLES_NO_CONSOLE };
+/* @return -1 taken, -2 not one of these, else the exit status */
+int tool_cycles_take(int c, const char *text, struct tool_cycles_options *opt);
+
 /*
  * All cycles of an operand: a recording (with its kernel's, by its console), a kernel log or
  * ftrace; several joined by '+' ("slow.wwt+trace.dat") tell of the same cycles.

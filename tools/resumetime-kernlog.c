@@ -54,20 +54,9 @@ static void help(void)
 	     "  -h, --help            this text");
 }
 
-/* A whole number from 1 to most, 0 where it is none. */
-static unsigned long number(const char *text, unsigned long most)
-{
-	char *end;
-	unsigned long v;
-
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && v <= most ? v : 0;
-}
-
 static int take_number(int c, struct choice *w)
 {
-	unsigned long v = number(optarg, c == BAUD ? 100000000 : 1000000000);
+	unsigned long v = tool_whole(optarg, c == BAUD ? 100000000 : 1000000000);
 
 	if (v == 0)
 		return tool_usage_error(c == BAUD    ? "--baud %s: a rate such as 115200"

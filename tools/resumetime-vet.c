@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN = 0x100, WITHIN, CYCLES, BAUD, NO_CONSOLE, PORT, CONSOLE };
+enum { MIN = 0x100, WITHIN, CYCLES };
 
 struct choice {
 	struct tool_cycles_options read;
@@ -38,21 +38,13 @@ static void help(void)
 	     "  -h, --help          this text");
 }
 
-static int take_number(int c, struct choice *w)
+static int take_number(struct choice *w)
 {
-	char *end;
-	unsigned long v;
+	unsigned long v = tool_whole(optarg, 100000000);
 
-	errno = 0;
-	v = strtoul(optarg, &end, 10);
-	if (*optarg < '0' || *optarg > '9' || *end || errno || v == 0 || v > 100000000)
-		return tool_usage_error(c == BAUD ? "--baud %s: a rate such as 115200"
-						  : "--cycles %s: how many, from 1",
-					optarg);
-	if (c == BAUD)
-		w->read.kernlog.baud = (uint32_t)v;
-	else
-		w->vet.min_cycles = (uint32_t)v;
+	if (v == 0)
+		return tool_usage_error("--cycles %s: how many, from 1", optarg);
+	w->vet.min_cycles = (uint32_t)v;
 	return -1;
 }
 
@@ -72,6 +64,10 @@ static int take_length(const char *option, double *ms)
 /* @return -1 to go on, else the exit status */
 static int take(int c, struct choice *w, char **argv)
 {
+	int taken = tool_cycles_take(c, optarg, &w->read);
+
+	if (taken != -2)
+		return taken;
 	switch (c) {
 	case 'j':
 		w->form = WW_REPORT_JSON;
@@ -81,17 +77,7 @@ static int take(int c, struct choice *w, char **argv)
 	case WITHIN:
 		return take_length("--within", &w->vet.spread_ms);
 	case CYCLES:
-	case BAUD:
-		return take_number(c, w);
-	case NO_CONSOLE:
-		w->read.kernlog.no_console = 1;
-		return -1;
-	case PORT:
-		w->read.resume.port = optarg;
-		return -1;
-	case CONSOLE:
-		w->read.resume.console = optarg;
-		return -1;
+		return take_number(w);
 	case 'h':
 		help();
 		return TOOL_OK;
@@ -106,10 +92,10 @@ static int parse(int argc, char **argv, struct choice *w)
 					      {"min", required_argument, NULL, MIN},
 					      {"within", required_argument, NULL, WITHIN},
 					      {"cycles", required_argument, NULL, CYCLES},
-					      {"baud", required_argument, NULL, BAUD},
-					      {"no-console", no_argument, NULL, NO_CONSOLE},
-					      {"port", required_argument, NULL, PORT},
-					      {"console", required_argument, NULL, CONSOLE},
+					      {"baud", required_argument, NULL, CYCLES_BAUD},
+					      {"no-console", no_argument, NULL, CYCLES_NO_CONSOLE},
+					      {"port", required_argument, NULL, CYCLES_PORT},
+					      {"console", required_argument, NULL, CYCLES_CONSOLE},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
 	int c, rc = -1;
