@@ -458,6 +458,12 @@ WW_API int64_t ww_trace_read(struct ww_trace *t, uint32_t channel, int64_t from_
 			     size_t max, int64_t *lo_ns, int64_t *hi_ns, double *values,
 			     struct ww_error *err);
 
+/**
+ * ww_trace_wall() of many moments at once. @param boot_ns,real_ns  shape (n); may be the same
+ */
+WW_API int ww_trace_walls(const struct ww_trace *t, size_t n, const int64_t *boot_ns,
+			  int64_t *real_ns, struct ww_error *err);
+
 /* ------------------------------------------------- files of other programs */
 
 /**
@@ -559,6 +565,13 @@ WW_API int ww_recorder_fd(const struct ww_recorder *r);
  * (a replay, a simulator with an end), negative: recording cannot go on (disk).
  */
 WW_API int ww_recorder_dispatch(struct ww_recorder *r, struct ww_error *err);
+/**
+ * The loop for a thread that has nothing else to do: poll and dispatch, until a descriptor of
+ * the caller becomes readable, to be emptied by him. Other calls on r wait until it returns.
+ * @param wake_fd  an eventfd or pipe; -1: until the end
+ * @return 1 woken, 0 all sources have ended, negative: as ww_recorder_dispatch()
+ */
+WW_API int ww_recorder_run(struct ww_recorder *r, int wake_fd, struct ww_error *err);
 /** Add a mark at t (t.lo_ns = 0: now). */
 WW_API int ww_recorder_mark(struct ww_recorder *r, const struct ww_mark *m, struct ww_error *err);
 /** Set a meta key. */

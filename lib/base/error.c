@@ -168,6 +168,15 @@ const char *ww_features(void)
 	X(ww_runtime_options)                                                                      \
 	X(ww_runtime_case)                                                                         \
 	X(ww_runtime_need)                                                                         \
+	X(ww_loopback_options)                                                                     \
+	X(ww_loopback_result)                                                                      \
+	X(ww_pm_device)                                                                            \
+	X(ww_pm_span)                                                                              \
+	X(ww_pm_other)                                                                             \
+	X(ww_pm_reason)                                                                            \
+	X(ww_pm_cycle)                                                                             \
+	X(ww_kernlog_options)                                                                      \
+	X(ww_page_options)                                                                         \
 	X(ww_export_options)
 
 size_t ww_sizeof(const char *structure)

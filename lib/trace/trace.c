@@ -269,17 +269,52 @@ struct ww_interval ww_trace_span(const struct ww_trace *t)
 	return t->span;
 }
 
+/* The anchor that serves boot_ns, and every time in [from, to). */
+static const struct ww_anchor *anchor_of(const struct ww_trace *t, int64_t boot_ns, int64_t *from,
+					 int64_t *to)
+{
+	const struct ww_anchor *before = NULL, *first = NULL;
+
+	*to = INT64_MAX;
+	for (size_t i = 0; i < t->anchors; i++) {
+		const struct ww_anchor *a = &t->anchor[i];
+
+		if (!first || a->boot_ns < first->boot_ns)
+			first = a;
+		if (a->boot_ns > boot_ns)
+			*to = a->boot_ns < *to ? a->boot_ns : *to;
+		else if (!before || a->boot_ns >= before->boot_ns)
+			before = a;
+	}
+	*from = before ? before->boot_ns : INT64_MIN;
+	return before ? before : first;
+}
+
 int ww_trace_wall(const struct ww_trace *t, int64_t boot_ns, int64_t *real_ns)
 {
-	const struct ww_anchor *best = NULL;
+	return ww_trace_walls(t, 1, &boot_ns, real_ns, NULL) < 0 ? -ENODATA : 0;
+}
 
-	for (size_t i = 0; i < t->anchors; i++)
-		if (!best || (t->anchor[i].boot_ns <= boot_ns &&
-			      (best->boot_ns > boot_ns || t->anchor[i].boot_ns >= best->boot_ns)))
-			best = &t->anchor[i];
-	if (!best)
-		return -ENODATA;
-	*real_ns = ww_add_sat(best->real_ns, ww_add_sat(boot_ns, -best->boot_ns));
+int ww_trace_walls(const struct ww_trace *t, size_t n, const int64_t *boot_ns, int64_t *real_ns,
+		   struct ww_error *err)
+{
+	/* The anchor that was best for the last one mostly is for the next one, too. */
+	int64_t from = INT64_MAX, to = INT64_MIN, offset = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const int64_t boot = boot_ns[i];
+
+		if (boot < from || boot >= to) {
+			const struct ww_anchor *a = anchor_of(t, boot, &from, &to);
+
+			if (!a)
+				return ww_fail(err, -ENODATA,
+					       "%s: no reading of the wall clock was stored",
+					       t->path);
+			offset = ww_add_sat(a->real_ns, -a->boot_ns);
+		}
+		real_ns[i] = ww_add_sat(boot, offset);
+	}
 	return 0;
 }
 

@@ -103,10 +103,10 @@ def write_mixed(path):
     with Writer(path) as w:
         w.meta(b"bench.kernel", "Ünïx 6".encode())
         w.anchor(START, 1_700_000_000 * SECOND)
-        m = w.source(_ffi.METER, "meter", model=b"model <5>", period_ns=SECOND // 10)
+        m = w.source(_ffi.ww_source_kind.METER, "meter", model=b"model <5>", period_ns=SECOND // 10)
         w.channel(m, b"power", b"power", b"W", 0, 0.1, 0.1)
         w.channel(m, b"voltage", b"voltage", b"V", 0, 0.001, 0.001)
-        p = w.source(_ffi.SERIAL, "port")
+        p = w.source(_ffi.ww_source_kind.SERIAL, "port")
         codes, lo, hi = [], [], []
         for i in range(100):
             lo.append(START + i * SECOND // 10)
@@ -124,7 +124,7 @@ def write_cycles(path, cycles=3):
     """Plain beats every 10 ms, and cycles whose limits are known to the ms."""
     with Writer(path) as w:
         w.anchor(START, 1_700_000_000 * SECOND)
-        p = w.source(_ffi.SERIAL, "port", role=b"heartbeat")
+        p = w.source(_ffi.ww_source_kind.SERIAL, "port", role=b"heartbeat")
         t = START
 
         def beats(until):

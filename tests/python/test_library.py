@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """The Python package against the header and against libraries that will not do."""
 import ctypes
+import enum
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from pytrace import BUILD, PACKAGE, ROOT, Folder, _ffi, environment, lib, main
@@ -20,46 +22,52 @@ class Mirror(unittest.TestCase):
         with open(os.path.join(ROOT, "include", "wakewatt.h"), encoding="utf-8") as f:
             cls.header = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
 
+    def test_made_from_this_header(self):
+        p = subprocess.run([os.path.join(os.path.dirname(PACKAGE), "python", "mirror.py"),
+                            "--check"], capture_output=True, text=True, check=False, timeout=30)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+
+    def test_every_function_is_bound(self):
+        declared = re.findall(r"WW_API[^;{]*?\b(ww_\w+)\s*\(", self.header)
+        self.assertGreater(len(declared), 200)
+        self.assertEqual(set(declared), set(_ffi.FUNCTIONS))
+        self.assertEqual(len(declared), len(_ffi.FUNCTIONS))
+
     def test_sizes(self):
         for s in _ffi.STRUCTURES:
             self.assertEqual(lib.ww_sizeof(s.__name__.encode()), ctypes.sizeof(s), s.__name__)
         self.assertEqual(lib.ww_sizeof(b"ww_nothing"), 0)
 
-    def test_members_have_the_headers_names_and_order(self):
+    def test_layout_by_a_compiler(self):
+        """Every offset, size and constant as gcc sees it."""
+        lines, ours = [], []
         for s in _ffi.STRUCTURES:
-            body = re.search(r"struct %s \{(.*?)\n\};" % s.__name__, self.header, re.S).group(1)
-            names = []
-            for statement in body.split(";"):
-                for part in statement.split(","):
-                    m = re.search(r"(\w+)\s*(\[\w+\])?\s*$", part)
-                    if m:
-                        names.append(m.group(1))
-            self.assertEqual(names, [f[0] for f in s._fields_], s.__name__)
-
-    def test_functions_have_the_headers_arguments(self):
-        for name, (_, arguments) in _ffi.FUNCTIONS.items():
-            m = re.search(r"WW_API [^;]*?\b%s\(([^;]*)\)(?: WW_\w+\([^)]*\))?;" % name,
-                          self.header)
-            self.assertIsNotNone(m, name)
-            inside = m.group(1).strip()
-            n = 0 if inside == "void" else inside.count(",") + 1
-            self.assertEqual(len(arguments), n, name)
-            self.assertEqual(inside.endswith("struct ww_error *err"),
-                             bool(arguments) and arguments[-1] is _ffi.ERR, name)
-
-    def test_constants(self):
-        def macro(name):
-            return re.search(r"#define %s\s+(.*)" % name, self.header).group(1).strip()
-
-        self.assertEqual(macro("WW_ABI"), str(_ffi.ABI))
-        self.assertEqual(macro("WW_ERROR_TEXT"), "512")
-        self.assertEqual(macro("WW_MISSING"), "INT64_MIN")
-        for mode, value in _ffi.BEAT_MODES.items():
-            self.assertRegex(self.header, r"WW_BEAT_%s = %d\b" % (mode.upper(), value))
-        for prefix, words in (("WW_TRACE", _ffi.STATES), ("WW", _ffi.SEMANTICS + ()),
-                              ("WW", _ffi.KINDS)):
-            for value, word in enumerate(words):
-                self.assertRegex(self.header, r"\b%s_%s = %d\b" % (prefix, word.upper(), value))
+            for name, *_ in s._fields_:
+                lines.append(f'printf("{s.__name__}.{name} %zu %zu\\n", offsetof(struct {s.__name__}'
+                             f', {name}), sizeof(((struct {s.__name__} *)0)->{name}));')
+                field = getattr(s, name)
+                ours.append(f"{s.__name__}.{name} {field.offset} {field.size}")
+        for key, value in re.findall(r"\b(WW_[A-Z0-9_]+) = (-?\d+)", self.header):
+            lines.append(f'printf("{key} %d\\n", (int){key});')
+        source = ("#include <stdio.h>\n#include <stddef.h>\n#include <wakewatt.h>\n"
+                  "int main(void) {" + "\n".join(lines) + "}")
+        with tempfile.TemporaryDirectory() as folder:
+            exe = os.path.join(folder, "layout")
+            subprocess.run(["cc", "-I", os.path.join(ROOT, "include"), "-x", "c", "-", "-o", exe],
+                           input=source.encode(), check=True, timeout=60)
+            out = subprocess.run([exe], capture_output=True, text=True, check=True, timeout=10)
+        said = out.stdout.splitlines()
+        self.assertEqual(said[:len(ours)], ours)
+        constants = {}
+        for kind in vars(_ffi).values():
+            if isinstance(kind, type) and issubclass(kind, enum.IntEnum) and kind.__name__[:3] == "ww_":
+                for c in kind:
+                    constants.setdefault(c.name, set()).add(c.value)
+        for line in said[len(ours):]:
+            key, value = line.split()
+            words = key.split("_")
+            names = ["_".join(words[i:]) for i in range(1, len(words))]
+            self.assertTrue(any(int(value) in constants.get(n, ()) for n in names), line)
 
 
 class Library(Folder):

@@ -60,7 +60,7 @@ class Reports(Folder):
         """10 W, from one label to the next 60 W, then 10 W again."""
         path = self.path("between.wwt")
         with Writer(path) as w:
-            m = w.source(_ffi.METER, "meter")
+            m = w.source(_ffi.ww_source_kind.METER, "meter")
             w.channel(m, b"power", b"power", b"W", 0, 0.1)
             at = [START + i * SECOND // 10 for i in range(301)]
             w.samples(m, at, at, [600 if 100 <= i <= 200 else 100 for i in range(301)])
@@ -91,7 +91,7 @@ class Reports(Folder):
     def test_a_damaged_block_is_told(self):
         path = self.path("damaged.wwt")
         with Writer(path) as w:
-            m = w.source(_ffi.METER, "meter")
+            m = w.source(_ffi.ww_source_kind.METER, "meter")
             w.channel(m, b"power", b"power", b"W", 0, 0.1)
             at = [START + i * SECOND // 10 for i in range(20000)]
             w.samples(m, at, at, [250 + i % 7 for i in range(20000)])
@@ -179,7 +179,7 @@ class Reports(Folder):
         """10 s of 10 W, a label, 10 s of 60 W: the difference is told."""
         path = self.path("desk.wwt")
         with Writer(path) as w:
-            m = w.source(_ffi.METER, "meter")
+            m = w.source(_ffi.ww_source_kind.METER, "meter")
             w.channel(m, b"power", b"power", b"W", 0, 0.1)
             at = [START + i * SECOND // 10 for i in range(201)]
             w.samples(m, at, at, [100 if i <= 100 else 600 for i in range(201)])
@@ -224,7 +224,7 @@ class Growing(Folder):
     def test_refresh_sees_what_was_committed(self):
         path = self.path("grow.wwt")
         w = Writer(path)
-        m = w.source(_ffi.METER, "meter")
+        m = w.source(_ffi.ww_source_kind.METER, "meter")
         w.channel(m, b"power", b"power", b"W", 0, 0.5)
         w.samples(m, [START], [START + 10], [4])
         w.commit()

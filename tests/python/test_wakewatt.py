@@ -174,7 +174,7 @@ class Failures(Folder):
     def test_no_heartbeat(self):
         write = self.path("meter.wwt")
         with Writer(write) as w:
-            w.source(_ffi.METER, "meter")
+            w.source(_ffi.ww_source_kind.METER, "meter")
         with wakewatt.open(write) as t:
             self.assertIsNone(t.span)
             with self.assertRaisesRegex(wakewatt.Error, "serial"):

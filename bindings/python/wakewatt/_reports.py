@@ -26,7 +26,7 @@ def _text(report: Callable[..., int], handle: Any, form: int) -> str:
 
 def document(report: Callable[..., int], handle: Any) -> Dict[str, Any]:
     """A report's JSON."""
-    found: Dict[str, Any] = json.loads(_text(report, handle, _ffi.REPORT_JSON))
+    found: Dict[str, Any] = json.loads(_text(report, handle, _ffi.ww_report_form.JSON))
     return found
 
 
@@ -148,7 +148,7 @@ def stat(trace: int, options: _ffi.ww_stat_options) -> StatReport:
     lib.ww_stat_new(trace, ctypes.byref(options), ctypes.byref(handle), _ffi.ww_error())
     try:
         d = document(lib.ww_stat_report, handle)
-        text = _text(lib.ww_stat_report, handle, _ffi.REPORT_TEXT)
+        text = _text(lib.ww_stat_report, handle, _ffi.ww_report_form.TEXT)
     finally:
         lib.ww_stat_free(handle)
     return StatReport(d.get("start"), _number(d.get("from_s")), _number(d.get("to_s")),
@@ -278,7 +278,7 @@ def resume(trace: int, options: _ffi.ww_resume_options) -> ResumeReport:
     lib.ww_resume_new(trace, ctypes.byref(options), ctypes.byref(handle), _ffi.ww_error())
     try:
         d = document(lib.ww_resume_report, handle)
-        text = _text(lib.ww_resume_report, handle, _ffi.REPORT_TEXT)
+        text = _text(lib.ww_resume_report, handle, _ffi.ww_report_form.TEXT)
     finally:
         lib.ww_resume_free(handle)
     summary = {name[:-3]: LatencySummary._of(s) for name, s in d["summary"].items()

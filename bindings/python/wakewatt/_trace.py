@@ -138,8 +138,8 @@ class Channel:
         return iter(list(zip(times.tolist(), values.tolist())))
 
     def _fill(self, lo: Any, hi: Any, values: Any, n: int) -> int:
-        at = [None if c is None else _ffi.pointer(c) for c in (lo, hi, values)]
-        return int(lib.ww_trace_read(self._trace._h(), self.id, self._from, self._to, n, *at,
+        return int(lib.ww_trace_read(self._trace._h(), self.id, self._from, self._to, n,
+                                     _ffi.integers(lo), _ffi.integers(hi), _ffi.doubles(values),
                                      _ffi.ww_error()))
 
     def read(self) -> Tuple[Any, Any, Any]:
@@ -230,7 +230,7 @@ class Trace:
     @property
     def state(self) -> str:
         """"closed": complete. "live": being recorded. "unclosed": its recorder died."""
-        return _ffi.word(_ffi.STATES, lib.ww_trace_state(self._h()))
+        return _ffi.word(_ffi.ww_trace_state, lib.ww_trace_state(self._h()))
 
     @property
     def span(self) -> Optional[Interval]:
@@ -297,12 +297,10 @@ class Trace:
 
     def wall(self, t_s: Number) -> datetime.datetime:
         """Wall-clock time (UTC, for display only) of a moment in seconds after the first record."""
-        real = ctypes.c_int64()
-        rc = lib.ww_trace_wall(self._h(), self._axis(t_s, None)[0], ctypes.byref(real))
-        if rc < 0:
-            raise _ffi.Error(-rc, f"{self.path}: no reading of the wall clock was stored")
+        boot = (ctypes.c_int64 * 1)(self._axis(t_s, None)[0])
+        lib.ww_trace_walls(self._h(), 1, boot, boot, _ffi.ww_error())
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-        return epoch + datetime.timedelta(microseconds=real.value // 1000)
+        return epoch + datetime.timedelta(microseconds=boot[0] // 1000)
 
     def _read_meta(self) -> Dict[str, str]:
         key, value, out, i = ctypes.c_char_p(), ctypes.c_char_p(), {}, 0
@@ -318,7 +316,7 @@ class Trace:
             p = s.transport
             way = Transport(text(p.name), p.delay_min_ns, p.delay_max_ns, p.char_ns,
                             text(p.settings))
-            source = Source(s.id, _ffi.word(_ffi.KINDS, s.kind), text(s.name), text(s.uri),
+            source = Source(s.id, _ffi.word(_ffi.ww_source_kind, s.kind), text(s.name), text(s.uri),
                             text(s.driver), text(s.model), text(s.serial), text(s.firmware),
                             text(s.role), text(s.notes), s.period_ns, s.window_ns, s.delay_min_ns,
                             s.delay_max_ns, way)
@@ -335,7 +333,7 @@ class Trace:
             source = names.get(c.source, "")
             info = {"id": c.id, "source_id": c.source, "source": source,
                     "full": f"{source}.{text(c.name)}", "quantity": text(c.quantity),
-                    "unit": text(c.unit), "semantics": _ffi.word(_ffi.SEMANTICS, c.semantics),
+                    "unit": text(c.unit), "semantics": _ffi.word(_ffi.ww_semantics, c.semantics),
                     "resolution": c.resolution, "acc_abs": c.acc_abs, "acc_rel": c.acc_rel,
                     "wrap": c.wrap}
             out[info["full"]] = Channel(self, info, _ffi.TIME_MIN, _ffi.TIME_MAX)
@@ -402,7 +400,7 @@ class Trace:
         data, lo, hi = bytearray(), array("q"), array("q")
         cursor, batch = ctypes.c_void_p(), _ffi.ww_batch()
         lib.ww_cursor_open(self._h(), found[source].id, *self._axis(from_, to),
-                           _ffi.CURSOR_SURE if sure else 0, ctypes.byref(cursor),
+                           _ffi.ww_cursor_flags.SURE if sure else 0, ctypes.byref(cursor),
                            _ffi.ww_error())
         try:
             while lib.ww_cursor_next(cursor, ctypes.byref(batch), _ffi.ww_error()) == 1:
@@ -487,10 +485,8 @@ class Trace:
         theirs). ``port``, ``console``: names of serial sources. ``handoff``: regular expression
         of the boot loader's last message. ``period_s``: period of plain beats; 0: found.
         """
-        if mode not in _ffi.BEAT_MODES:
-            raise ValueError(f"mode is one of {', '.join(_ffi.BEAT_MODES)}, not {mode!r}")
         options = _ffi.ww_resume_options(ctypes.sizeof(_ffi.ww_resume_options),
-                                         _ffi.BEAT_MODES[mode], 0, _ffi.raw(port),
+                                         _ffi.number(_ffi.ww_beat_mode, mode, "mode"), 0, _ffi.raw(port),
                                          _ffi.raw(console), _ffi.raw(handoff),
                                          round(period_s * 1e9))
         return _reports.resume(self._h(), options)
