@@ -25,7 +25,8 @@ from typing import Union
 
 from . import _ffi
 from ._ffi import TIME_MAX, TIME_MIN, Error
-from ._reports import ChannelStat, Cycle, LatencySummary, ResumeReport, Stall, StatReport
+from ._resume import Cycle, LatencySummary, ResumeReport, Stall
+from ._stat import ChannelStat, StatReport
 from ._trace import Bytes, Channel, Gap, Mark, Source, Trace, Transport
 from ._types import Interval, Quantity
 

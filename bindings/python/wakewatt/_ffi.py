@@ -228,14 +228,14 @@ class Handle:
     What it needs for as long as it lives (another handle, a buffer) is kept with it.
     """
 
-    def __init__(self, close: Callable[[int], Any], value: Optional[int], what: str,
+    def __init__(self, close: Callable[[Any], Any], value: Optional[int], what: str,
                  *keep: Any) -> None:
         self.what, self._keep = what, keep
         self._value = value
         self._finalizer = weakref.finalize(self, close, value)
 
     @classmethod
-    def new(cls, make: Callable[..., int], close: Callable[[int], Any], *arguments: Any,
+    def new(cls, make: Callable[..., int], close: Callable[[Any], Any], *arguments: Any,
             what: str = "", keep: Tuple[Any, ...] = ()) -> "Handle":
         """Of a function that ends in ``&out, err``. Error: as the function fails."""
         out = c_void_p()

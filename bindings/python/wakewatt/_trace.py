@@ -12,7 +12,8 @@ from array import array
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
-from . import _arrays, _ffi, _reports
+from . import _arrays, _ffi, _resume, _stat
+from ._result import document
 from ._ffi import lib, text
 from ._types import Interval, Number
 
@@ -455,7 +456,7 @@ class Trace:
                        f"its labels are {', '.join(map(repr, labels)) or 'none'}")
 
     def stat(self, from_: Optional[Number] = None, to: Optional[Number] = None,
-             between: Optional[Tuple[str, str]] = None) -> "_reports.StatReport":
+             between: Optional[Tuple[str, str]] = None) -> "_stat.StatReport":
         """Mean, energy and coverage of every channel: what ``pwrlog stat`` prints.
 
         From and to in seconds since the trace's first record; None: all. ``between``: from the
@@ -474,11 +475,11 @@ class Trace:
             lo = int(self.marks[at].t_ns.hi)
             hi = int(self.marks[self._find_mark(second, at + 1)].t_ns.lo)
         options = _ffi.ww_stat_options(ctypes.sizeof(_ffi.ww_stat_options), lo, hi)
-        return _reports.stat(self._h(), options)
+        return _stat.stat(self._h(), options)
 
     def resume(self, mode: str = "unknown", port: Optional[str] = None,
                console: Optional[str] = None, handoff: Optional[str] = None,
-               period_s: Number = 0) -> "_reports.ResumeReport":
+               period_s: Number = 0) -> "_resume.ResumeReport":
         """Cycles of suspend and resume: what ``resumetime report`` prints.
 
         ``mode``: how plain beats were written: "stream", "reopen", "drain" (stamped ones tell
@@ -489,8 +490,8 @@ class Trace:
                                          _ffi.number(_ffi.ww_beat_mode, mode, "mode"), 0, _ffi.raw(port),
                                          _ffi.raw(console), _ffi.raw(handoff),
                                          round(period_s * 1e9))
-        return _reports.resume(self._h(), options)
+        return _resume.resume(self._h(), options)
 
     def info(self) -> Dict[str, Any]:
         """What ``wwtrace info --json`` prints."""
-        return _reports.document(lib.ww_info_report, self._h())
+        return document(lib.ww_info_report, self._h())
