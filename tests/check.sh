@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# All tests: check.sh [PART...], parts: lint units asan clang cli lab python fuzz.
+# All tests: check.sh [PART...], parts: units clang cli asan python lab lint fuzz.
 # Ends with one line 'N passed, N failed'.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-parts=${*:-units asan clang cli python lint fuzz lab}
+parts=${*:-units clang cli asan python lab lint fuzz}
 jobs=$(nproc)
 TEST_COUNTS=$(mktemp)
 export TEST_COUNTS
-trap 'rm -f "$TEST_COUNTS"' EXIT
+trap 'rm -rf "$TEST_COUNTS" ${idle:+"$idle"}' EXIT
 
 # A step that is no TAP program counts as one test.
 step() {
@@ -29,10 +29,11 @@ step() {
 	rm -f "$log"
 }
 mk() { make --no-print-directory -j"$jobs" "$@"; }
-# Those of lib/bus and lib/capture measure how late something was: one at a time.
+# Those of lib/bus and lib/capture measure how late something was: one at a time. The others
+# mostly wait.
 units() { # directory of the build, pattern of what is left out
 	all=$(find "$1/tests" -type f -name 'test_*' -perm -u+x | sort | grep -vE "${2:-^$}")
-	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -vE '/(bus|capture)/[^/]*$')
+	python3 tests/runner.py -j$((2 * jobs)) $(echo "$all" | grep -vE '/(bus|capture)/[^/]*$')
 	python3 tests/runner.py $(echo "$all" | grep -E '/(bus|capture)/[^/]*$')
 }
 
@@ -40,69 +41,85 @@ units() { # directory of the build, pattern of what is left out
 scripts() {
 	all=$(find tests -name 'test_*.py' ! -path 'tests/lab/*' ! -path 'tests/python/*' | sort)
 	live='/test_(loopback|meters|plugs|record|record_campaign|resumetime|run|standby|ttybeat|wattsup)[.]py$'
-	beside
 	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -vE "$live")
 	python3 tests/runner.py $(echo "$all" | grep -E "$live")
 }
 
 # What only computes goes on beside tests that mostly wait, and gives way to them at once.
+part_sanitized() { $gentle make --no-print-directory -j"$jobs" B=build/asan SAN=1 OPT='-O1 -g' all tests; }
+part_lint() { $gentle tests/lint.sh; }
+part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"; }
+gentle=
 idle_parts=
+idle=
 beside() {
-	for q in lint fuzz; do
-		case " $parts " in *" cli "*" $q "*) ;; *) continue ;; esac
+	[ -z "$idle" ] || return 0
+	for q in asan lint fuzz; do
+		case " $parts " in *" $q "*) ;; *) continue ;; esac
+		[ "$q" = asan ] && q=sanitized
 		idle_parts="$idle_parts $q"
 	done
 	[ -n "$idle_parts" ] || return 0
-	idle=$(mktemp)
+	idle=$(mktemp -d)
 	(
 		for q in $idle_parts; do
 			start=$(date +%s)
 			gentle="chrt -i 0"
-			"part_$q" >"$idle.$q.log" 2>&1
-			echo "$? $(($(date +%s) - start))" >"$idle.$q.rc"
+			"part_$q" >"$idle/$q.log" 2>&1
+			echo "$? $(($(date +%s) - start))" >"$idle/$q.rc.new"
+			mv "$idle/$q.rc.new" "$idle/$q.rc"
 		done
 	) &
 	idle_pid=$!
 }
-gentle=
-part_lint() { $gentle tests/lint.sh; }
-part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"; }
 # The result of what ran beside, as a step; or the step itself where nothing did.
-result() { # name
-	case " $idle_parts " in *" $1 "*) ;; *) step "$1" "part_$1"; return ;; esac
-	wait "$idle_pid" 2>/dev/null
-	read -r rc took <"$idle.$1.rc" || rc=1
+result() { # part, name
+	case " $idle_parts " in *" $1 "*) ;; *) step "$2" "part_$1"; return ;; esac
+	while [ ! -e "$idle/$1.rc" ] && kill -0 "$idle_pid" 2>/dev/null; do sleep 0.2; done
+	read -r rc took <"$idle/$1.rc" || rc=1
 	if [ "$rc" = 0 ]; then
-		echo "ok   $1 ($took s, beside)"
+		echo "ok   $2 ($took s, beside)"
 		echo 1 0 0 >>"$TEST_COUNTS"
-	else
-		echo "FAIL $1"
-		tail -n 60 "$idle.$1.log" | sed 's/^/    /'
-		echo 0 1 0 >>"$TEST_COUNTS"
+		return
 	fi
-	rm -f "$idle" "$idle.$1.log" "$idle.$1.rc"
+	echo "FAIL $2"
+	tail -n 60 "$idle/$1.log" | sed 's/^/    /'
+	echo 0 1 0 >>"$TEST_COUNTS"
+	return 1
 }
+quiet() { [ -z "$idle" ] || wait "$idle_pid" 2>/dev/null || true; }
 # Machines that prove what their kernel does run two at a time; those that are timed, alone.
 machines() {
 	all=$(ls tests/lab/test_*.py)
 	two='/test_(gpio|powercut|relay|sysfs|usb)[.]py$'
 	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E "$two")
+	quiet
 	python3 tests/runner.py $(echo "$all" | grep -vE "$two")
 }
 
 for p in $parts; do
 	echo "== $p"
 	case $p in
-	units) step "build, gcc" mk WERROR=1 all tests build/static/ttybeat-x86_64 && units build ;;
+	units) step "build, gcc" mk WERROR=1 all tests build/static/ttybeat-x86_64 && {
+		case " $parts " in *" clang "*)
+			step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
+		esac
+		beside
+		units build
+	} ;;
 	# An experiment repeated a thousand times shows the sanitizers nothing more than once, and
 	# what is timed is another thing under them.
-	asan) step "build, sanitizers" mk B=build/asan SAN=1 OPT='-O1 -g' all tests &&
+	asan) result sanitized "build, sanitizers" &&
 		units build/asan '/test_(compare_repeated|stat_u|standby_cycles|suspend_model_fit|interval|lateness|stall|blackhole)$' ;;
-	clang) step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
-	cli) step "build" mk all tests && step "build, clang" mk B=build/clang CC=clang WERROR=1 all &&
-		scripts ;;
+	clang) case " $parts " in *" units "*) ;; *)
+		step "build, clang" mk B=build/clang CC=clang WERROR=1 all tests ;;
+	esac ;;
+	cli) step "build" mk all tests && step "build, clang" mk B=build/clang CC=clang WERROR=1 all && {
+		beside
+		scripts
+	} ;;
 	python) step "build" mk all && python3 tests/runner.py -j"$jobs" $(ls tests/python/test_*.py) ;;
-	lint | fuzz) result "$p" ;;
+	lint | fuzz) result "$p" "$p" ;;
 	lab) step "build" mk all build/static/ttybeat-x86_64 &&
 		machines ;;
 	*) echo "check: no part $p" >&2; exit 2 ;;
