@@ -110,3 +110,26 @@ def html_notes(notes: Sequence[str]) -> str:
 def plain(value: Optional[float], digits: int = 6) -> str:
     """A number without an uncertainty of its own; "" for none."""
     return "" if value is None or math.isnan(value) else f"{value:.{digits}g}"
+
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"),
+             (1e-6, "µ"), (1e-9, "n"))
+
+
+def prefix(magnitude: float) -> Tuple[float, str]:
+    """(factor, prefix of the unit) that make a number readable: 0.0042 is 4.2 of (1e-3, "m")."""
+    for factor, text in _PREFIXES:
+        if abs(magnitude) >= 0.9995 * factor:
+            return factor, text
+    return _PREFIXES[-1] if magnitude else (1.0, "")
+
+
+def prefixed(q: Optional[Quantity]) -> str:
+    """As the command line writes it: "9 ± 55 mJ". "" for none. Seconds become no kiloseconds."""
+    if q is None or not q or not math.isfinite(q.value):
+        return ""
+    factor, text = prefix(max(abs(q.value), 2 * (q.u or 0)))
+    if q.unit.startswith("s") or q.unit in ("", "1"):
+        factor, text = (factor, text) if factor < 1 and q.unit not in ("", "1") else (1.0, "")
+    unit = "" if q.unit == "1" else q.unit
+    return str(Quantity(q.value / factor, q.u and q.u / factor, text + unit))
