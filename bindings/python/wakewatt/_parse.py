@@ -96,23 +96,25 @@ def given(value: Given, units: Mapping[str, float], what: str, least: float = 0.
     """A quantity of an option, in the first of the units. TypeError, ValueError: with its name."""
     base = next(iter(units))
     if isinstance(value, str):
-        value = _named(what, parse_quantity, value, base)
+        q: Quantity = _named(what, parse_quantity, value, base)
+    elif isinstance(value, Quantity):
+        q = value
     elif isinstance(value, (tuple, list)) and len(value) == 2:
-        value = Quantity(float(value[0]), float(value[1]), base)
+        q = Quantity(float(value[0]), float(value[1]), base)
     elif isinstance(value, Real) and not isinstance(value, bool):
-        value = Quantity(float(value), 0.0, base)
-    elif not isinstance(value, Quantity):
+        q = Quantity(float(value), 0.0, base)
+    else:
         raise TypeError(f"{what} is {value!r}: a number, a text such as '25W' or '25 W ± 0.6', a "
                         "Quantity or (value, standard uncertainty) is wanted")
-    unit = "" if value.unit == "1" else value.unit
+    unit = "" if q.unit == "1" else q.unit
+    u = q.u or 0.0
     if unit not in units:
-        raise ValueError(f"{what}: {value} is not in {base or 'parts of one, or %'}")
-    u = value.u or 0.0
-    if not math.isfinite(value.value) or not math.isfinite(u) or u < 0:
+        raise ValueError(f"{what}: {q} is not in {base or 'parts of one, or %'}")
+    if not math.isfinite(q.value) or not math.isfinite(u) or u < 0:
         raise ValueError(f"{what}: {value} cannot be reckoned with")
-    if value.value < least or (value.value == least and not zero):
-        raise ValueError(f"{what}: {value} is {'below' if zero else 'not above'} {least:g}")
-    return _ffi.ww_quantity(value.value * units[unit], u * units[unit])
+    if q.value < least or (q.value == least and not zero):
+        raise ValueError(f"{what}: {q} is {'below' if zero else 'not above'} {least:g}")
+    return _ffi.ww_quantity(q.value * units[unit], u * units[unit])
 
 
 def part(value: Given, what: str) -> _ffi.ww_quantity:
