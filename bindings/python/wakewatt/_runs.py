@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from . import _ffi, _plot, _suspend
@@ -164,15 +165,18 @@ class Runs(Report):
             return "<p>no runs in this trace</p>"
         many = len(self.runs) > 1
         head = ["variant", "runs", "time", "energy", "above baseline", "power", "work",
-                "energy per unit", "above baseline per unit", "command"]
+                "energy per unit", "above baseline per unit"]
         rows = [[v.variant or "all", f"{v.n} of {v.runs}" if v.n != v.runs else str(v.n),
                  *(prefixed(q) for q in (v.duration_s, v.energy_J, v.above_baseline_J, v.mean_W,
                                          v.work, v.energy_J_per_unit,
-                                         v.above_baseline_J_per_unit)),
-                 _short(v.command)] for v in self.variants]
-        out = _columns(head, rows, "means; ± is k = 2, about 95 %") if many else ""
+                                         v.above_baseline_J_per_unit))]
+                for v in self.variants]
+        out = "".join(f"<div>{escape(v.variant + ': ' if v.variant else '')}"
+                      f"<code>{escape(_short(v.command, 100))}</code></div>"
+                      for v in self.variants)
+        out += _columns(head, rows, "means; ± is k = 2, about 95 %") if many else ""
         head = ["run", "variant", "time", "energy", "above baseline", "peak", "work", "remark"]
-        rows = [[str(r.run), r.variant or ("" if many else _short(r.command)),
+        rows = [[str(r.run), r.variant,
                  *(prefixed(q) for q in (r.duration_s, r.energy_J, r.above_baseline_J)),
                  prefixed(Quantity(r.peak_W, None, "W")),
                  prefixed(r.work), _remark(r)] for r in self.runs]

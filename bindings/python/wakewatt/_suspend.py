@@ -142,7 +142,9 @@ class SuspendModel(Report):
             wakes = f", {plain(p.wakes_per_hour, 3)} wakes/h" if p.wakes_per_hour else ""
             ax.annotate(f"{prefixed(p.watts)}{wakes}", (p.watts.value + 2 * (p.watts.u or 0), k),
                         xytext=(5, 0), textcoords="offset points", va="center",
-                        fontsize="small")
+                        fontsize="small",
+                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8,
+                              "alpha": 0.85})
         for q, name in ((self.idle_W, "idle"), (self.suspended_W, "suspended")):
             if q.value > 0:
                 ax.axvline(q.value, color=_plot.MODEL, linewidth=1, linestyle="--")

@@ -58,6 +58,7 @@ class Quantity:
         if not self.u or not math.isfinite(self.u):
             return f"{self.value:g}{unit}"
         # The expanded uncertainty, k = 2, with two significant digits (GUM 7.2.6).
-        expanded = 2 * self.u
-        digits = max(0, 1 - math.floor(math.log10(expanded)))
-        return f"{self.value:.{digits}f} ± {expanded:.{digits}f}{unit}"
+        expanded = float(f"{2 * self.u:.1e}")
+        digits = 1 - math.floor(math.log10(expanded))
+        value, digits = round(self.value, digits), max(0, digits)
+        return f"{value:.{digits}f} ± {expanded:.{digits}f}{unit}"
