@@ -458,6 +458,19 @@ WW_API int64_t ww_trace_read(struct ww_trace *t, uint32_t channel, int64_t from_
 			     size_t max, int64_t *lo_ns, int64_t *hi_ns, double *values,
 			     struct ww_error *err);
 
+/** The Arrow C stream interface's, as its specification declares it. */
+struct ArrowArrayStream;
+/**
+ * Channels of one source as an Arrow C stream: a table with the columns "time" (timestamp[ns,
+ * UTC], the wall clock at the middle of the interval; only where the trace knows it), "t_s"
+ * (float64, seconds after the trace's first record), "lo_ns" and "hi_ns" (int64, the axis), and
+ * one float64 for each channel by its name, null where the meter gave nothing. Units stand in
+ * the fields' metadata. All of one moment: what a growing trace gains later is not in it.
+ * @param channel  [n] ids, all of one source
+ * @param out      filled; released by whoever takes it; lives longer than the trace
+ */
+WW_API int ww_trace_arrow(struct ww_trace *t, const uint32_t *channel, size_t n, int64_t from_ns,
+			  int64_t to_ns, struct ArrowArrayStream *out, struct ww_error *err);
 /**
  * ww_trace_wall() of many moments at once. @param boot_ns,real_ns  shape (n); may be the same
  */

@@ -86,6 +86,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any], int]] = {
     "ww_trace_rows": (c_int64, [c_void_p, c_uint32, c_int64, c_int64, ERR], FALLIBLE),
     "ww_trace_read": (c_int64, [c_void_p, c_uint32, c_int64, c_int64, c_size_t,
         POINTER(c_int64), POINTER(c_int64), POINTER(c_double), ERR], FALLIBLE),
+    "ww_trace_arrow": (c_int, [c_void_p, POINTER(c_uint32), c_size_t, c_int64, c_int64,
+        c_void_p, ERR], FALLIBLE),
     "ww_trace_walls": (c_int, [c_void_p, c_size_t, POINTER(c_int64), POINTER(c_int64), ERR],
         FALLIBLE),
     "ww_import_open": (c_int, [c_char_p, POINTER(ww_import_options), POINTER(c_void_p), ERR],
