@@ -80,7 +80,7 @@ def _row(d: Dict[str, Any]) -> ComparisonRow:
 
 
 def _p(p: float) -> str:
-    return "" if math.isnan(p) else f"{p:.2g}"
+    return "" if math.isnan(p) else "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
 def _ratio(r: ComparisonRow) -> Tuple[str, str]:
@@ -133,10 +133,10 @@ class Comparison(Report):
             ratio, ci = _ratio(r)
             rows.append([r.measure, *(() if one else (f"{r.b} / {r.a}",)),
                          prefixed(r.mean_a) or "", prefixed(r.mean_b), ratio, ci,
-                         _p(r.p_holm), _percent(r.detectable), r.verdict])
+                         _p(r.p_holm), _percent(r.detectable)])
         a, b = (self.rows[0].a, self.rows[0].b) if one else ("base", "variant")
         head = ["measure", *(() if one else ("variants",)), a, b, f"{b} / {a}" if one else "ratio",
-                f"{100 * self.confidence:.4g} %", "p", "seen from", "verdict"]
+                f"{100 * self.confidence:.4g} %", "p", "seen from"]
         said = "".join(f"<li>{_escape(r.measure)}: {_escape(r.sentence)}</li>"
                        for r in self.rows)
         return f"<ul>{said}</ul>" + html_table(head, rows, "± is k = 2, of the scatter alone")
