@@ -24,15 +24,23 @@ import os
 from typing import Union
 
 from . import _ffi
+from ._compare import Comparison, ComparisonRow, compare
 from ._ffi import TIME_MAX, TIME_MIN, Error
+from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
 from ._resume import Cycle, LatencySummary, ResumeReport, Stall
+from ._runs import Run, Runs, RunsMeter, RunVariant
+from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
 from ._stat import ChannelStat, StatReport
+from ._suspend import Policy, SuspendFit, SuspendModel, suspend_model
 from ._trace import Bytes, Channel, Gap, Mark, Source, Trace, Transport
 from ._types import Interval, Quantity
 
 __all__ = ["open", "Trace", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
            "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
-           "LatencySummary", "Error", "TIME_MIN", "TIME_MAX", "__version__", "features"]
+           "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
+           "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
+           "RuntimeNeed", "suspend_model", "SuspendModel", "SuspendFit", "Policy", "Work",
+           "WorkFound", "parse_duration", "parse_gaps", "parse_quantity", "TIME_MIN", "TIME_MAX", "__version__", "features"]
 
 #: version of the library in use
 __version__ = _ffi.text(_ffi.lib.ww_version())
