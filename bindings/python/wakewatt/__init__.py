@@ -40,7 +40,8 @@ __all__ = ["open", "Trace", "Channel", "Bytes", "Source", "Transport", "Mark", "
            "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
            "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
            "RuntimeNeed", "suspend_model", "SuspendModel", "SuspendFit", "Policy", "Work",
-           "WorkFound", "parse_duration", "parse_gaps", "parse_quantity", "TIME_MIN", "TIME_MAX", "__version__", "features"]
+           "WorkFound", "parse_duration", "parse_gaps", "parse_quantity", "TIME_MIN", "TIME_MAX",
+           "__version__", "features"]
 
 #: version of the library in use
 __version__ = _ffi.text(_ffi.lib.ww_version())
