@@ -67,15 +67,20 @@ class Policy:
     generated_to_used: float  #: of the generated power that was given
 
 
+def _sure(d: Any, unit: str) -> Quantity:
+    """A quantity; NaN where there is none."""
+    q = quantity(d, unit)
+    return Quantity(math.nan, None, unit) if q is None else q
+
+
 def _policy(d: Dict[str, Any]) -> Policy:
     rest = {name: number(d.get(name)) for name in (
         "energy_J", "excess_ratio", "cost_W", "competitive", "wakes", "wakes_per_hour",
         "gaps_part", "delay_mean_s", "delay_p95_s", "suspended_part", "battery_h",
         "generated_to_used")}
-    none = Quantity(math.nan, None, "W")
     return Policy(policy=d["policy"], timeout_s=d["timeout_s"],
-                  watts=quantity(d["watts"], "W") or none,
-                  life_factor=quantity(d["life_factor"], "1") or none, **rest)
+                  watts=_sure(d["watts"], "W"),
+                  life_factor=_sure(d["life_factor"], "1"), **rest)
 
 
 @dataclass(frozen=True, repr=False)
@@ -342,7 +347,7 @@ def suspend_model(trace: Optional[Any] = None, *, idle: Optional[Given] = None,
 
 def _model(d: Dict[str, Any], text: str, told: Optional[SuspendFit]) -> SuspendModel:
     def of(name: str, unit: str) -> Quantity:
-        return quantity(d[name], unit) or Quantity(math.nan, None, unit)
+        return _sure(d[name], unit)
 
     generated = d.get("generated") or {}
     return SuspendModel(
