@@ -164,7 +164,7 @@ class Failures(Folder):
     def test_another_kind_of_file(self):
         path = self.path("text.wwt")
         with open(path, "w", encoding="ascii") as f:
-            f.write("time,watts\n1,2\n" * 100)
+            f.write("It is a long way from here.\n" * 100)
         self.fails(22, "text.wwt", wakewatt.open, path)
 
     def test_a_directory(self):

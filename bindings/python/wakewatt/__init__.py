@@ -21,21 +21,23 @@ checkout, and where the dynamic linker looks. numpy is used where it is there.
 from __future__ import annotations
 
 import os
-from typing import Union
+from typing import Optional, Union
 
 from . import _ffi
+from ._channel import Channel
 from ._compare import Comparison, ComparisonRow, compare
 from ._ffi import TIME_MAX, TIME_MIN, Error
 from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
+from ._records import Bytes, Gap, Mark, Source, Transport
 from ._resume import Cycle, LatencySummary, ResumeReport, Stall
 from ._runs import Run, Runs, RunsMeter, RunVariant
 from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
 from ._stat import ChannelStat, StatReport
 from ._suspend import Policy, SuspendFit, SuspendModel, suspend_model
-from ._trace import Bytes, Channel, Gap, Mark, Source, Trace, Transport
+from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
-__all__ = ["open", "Trace", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
+__all__ = ["open", "Trace", "Stretch", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
            "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
            "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
            "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
@@ -49,9 +51,18 @@ __version__ = _ffi.text(_ffi.lib.ww_version())
 features = tuple(_ffi.text(_ffi.lib.ww_features()).split())
 
 
-def open(path: Union[str, "os.PathLike[str]"]) -> Trace:  # noqa: A001 (the natural name)
-    """Open a trace: a file, closed or still being recorded, or "-" for standard input.
+def open(path: Union[str, "os.PathLike[str]"], *, format: Optional[str] = None,  # noqa: A001
+         rate_hz: Optional[float] = None, columns: Optional[str] = None,
+         resolution: Optional[float] = None, utc_offset_s: Optional[int] = None) -> Trace:
+    """Open a trace: a file, closed or still being recorded, "-" for standard input, or a file of
+    another program (CSV, an analyser's log, ...: wakewatt-formats(7)), which becomes a trace.
 
-    Error: no such file (ENOENT), not a trace (EINVAL, with what it looks like), ...
+    The rest is for files of other programs. ``format``: its name; None: found by content.
+    ``rate_hz``: rows a second where it has no times. ``columns``: names of its columns, as a
+    header would give them: "time_s,power_mW,,A". ``resolution``: smallest step of the readings in
+    their unit; None: found. ``utc_offset_s``: of its local times, seconds east of UTC; None: UTC.
+
+    Error: no such file (ENOENT), of no known kind (EINVAL, with what it looks like), ...
     """
-    return Trace(path)
+    return Trace(path, format=format, rate_hz=rate_hz, columns=columns, resolution=resolution,
+                 utc_offset_s=utc_offset_s)

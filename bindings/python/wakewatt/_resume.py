@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Optional, Tuple
 
 from . import _ffi
+from ._base import View
 from ._ffi import lib
 from ._result import (both, html_notes, html_table, interval, intervals, plain,
                       quantity)
-from ._types import Interval, Quantity
+from ._types import Interval, Number, Quantity
 
 
 @dataclass(frozen=True)
@@ -141,3 +142,22 @@ def resume(trace: int, options: _ffi.ww_resume_options) -> ResumeReport:
                         d["summary"].get("results", {}),
                         interval(d["summary"].get("failure_rate_ci95")), d.get("dut", {}),
                         d.get("beat", {}), tuple(d["notes"]), d, text)
+
+
+class ResumeAnalyses(View):
+    """What a whole trace tells of suspend and resume."""
+
+    def resume(self, mode: str = "unknown", port: Optional[str] = None,
+               console: Optional[str] = None, handoff: Optional[str] = None,
+               period_s: Number = 0) -> ResumeReport:
+        """Cycles of suspend and resume: what ``resumetime report`` prints.
+
+        ``mode``: how plain beats were written: "stream", "reopen", "drain" (stamped ones tell
+        theirs). ``port``, ``console``: names of serial sources. ``handoff``: regular expression
+        of the boot loader's last message. ``period_s``: period of plain beats; 0: found.
+        """
+        options = _ffi.ww_resume_options(ctypes.sizeof(_ffi.ww_resume_options),
+                                         _ffi.number(_ffi.ww_beat_mode, mode, "mode"), 0,
+                                         _ffi.raw(port), _ffi.raw(console), _ffi.raw(handoff),
+                                         round(period_s * 1e9))
+        return resume(self._h(), options)

@@ -6,10 +6,11 @@ import ctypes
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import _ffi, _plot, _suspend
 from ._ffi import lib
+from ._base import View
 from ._parse import Given
 from ._result import (Report, both, html_table, interval, number, prefix, prefixed,
                       quantity)
@@ -306,13 +307,8 @@ def runs(trace: Any, channel: Optional[str] = None, failed: bool = False) -> Run
                 tuple(map(_run, d["runs"])), tuple(map(_variant, d["variants"])))
 
 
-class RunAnalyses:
+class RunAnalyses(View):
     """What a trace tells of runs of commands and of a model of suspending."""
-
-    if TYPE_CHECKING:
-        path: str
-
-        def _h(self) -> int: ...
 
     def runs(self, channel: Optional[str] = None, failed: bool = False) -> Runs:
         """Runs of commands and their energies: what ``pwrlog run --from`` prints.
