@@ -13,6 +13,7 @@ from . import _ffi, _parse, _plot, _runs
 from ._ffi import lib
 from ._parse import PART, Given
 from ._result import Report, both, html_table, interval, number, plain, prefixed, quantity
+from ._trace import Trace
 from ._types import Interval, Quantity
 
 
@@ -214,7 +215,7 @@ def _draw_row(ax: Any, k: int, r: ComparisonRow, lo: float, hi: float) -> None:
 
 
 def _is_trace(thing: Any) -> bool:
-    return hasattr(thing, "_h") and hasattr(thing, "path") and hasattr(thing, "marks")
+    return isinstance(thing, Trace)
 
 
 def _trace_file(path: str) -> bool:
@@ -303,9 +304,6 @@ def _compare_runs(traces: Sequence[Any], names: Sequence[str], channel: Optional
                   o: _ffi.ww_compare_options) -> Comparison:
     handles = [_runs.new(t, channel) for t in traces]
     try:
-        for t, h in zip(traces, handles):
-            if lib.ww_runs_count(h()) == 0:
-                raise ValueError(f"{t.path}: no runs in this trace; record some with 'pwrlog run'")
         runs = (ctypes.c_void_p * len(handles))(*(h() for h in handles))
         called = (ctypes.c_char_p * len(handles))(*(_ffi.raw(n) for n in names))
         handle = _ffi.Handle.new(lib.ww_compare_runs, lib.ww_compare_free, runs, called,

@@ -91,7 +91,9 @@ def html_table(head: Iterable[str], rows: Iterable[Sequence[str]], caption: str 
         style = "text-align:left"
         out = []
         for c in cells:
-            out.append(f'<{tag} style="{style}">{escape(c)}</{tag}>')
+            # A quantity is not torn from its unit; a long text is.
+            whole = ";white-space:nowrap" if tag == "td" and len(c) <= 24 else ""
+            out.append(f'<{tag} style="{style}{whole}">{escape(c)}</{tag}>')
             style = "text-align:right"
         return "<tr>" + "".join(out) + "</tr>"
 

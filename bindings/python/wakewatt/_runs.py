@@ -242,12 +242,13 @@ def _short(text: str, most: int = 48) -> str:
 
 def _remark(r: Run) -> str:
     words = ["warm-up"] if r.warmup else []
-    if r.signal is not None and r.signal > 0:
+    if r.why:
+        words.append(r.why)
+    elif r.signal is not None and r.signal > 0:
         words.append(f"signal {r.signal}")
     elif r.exit:
         words.append(f"exit status {r.exit}")
-    words += [w for w in (r.why, r.work_why) if w and w not in words]
-    return "; ".join(words)
+    return "; ".join(words + ([r.work_why] if r.work_why else []))
 
 
 def _draw_variant(ax: Any, k: int, group: List[Tuple[Run, float]], mean: Optional[Quantity],

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _ffi, _plot
+from ._base import View
+from ._channel import Channel
 from ._ffi import lib, raw, text
 from ._parse import WATTS, Given, Path, given, hours, parse_quantity, part, slurp
 from ._result import Report, both, html_table, interval, number, prefixed, quantity
@@ -75,10 +77,13 @@ class RuntimeNeed:
 def _need(d: Optional[Dict[str, Any]]) -> Optional[RuntimeNeed]:
     if d is None:
         return None
-    none = Quantity(math.nan, None, "")
-    return RuntimeNeed(quantity(d["hours"], "h") or none, quantity(d["energy_Wh"], "Wh") or none,
-                       number(d["volts"]), number(d["ideal_Ah"]),
-                       quantity(d["Ah"], "Ah") or none, d["strings"],
+
+    def of(name: str, unit: str) -> Quantity:
+        q = quantity(d[name], unit)
+        return Quantity(math.nan, None, unit) if q is None else q
+
+    return RuntimeNeed(of("hours", "h"), of("energy_Wh", "Wh"), number(d["volts"]),
+                       number(d["ideal_Ah"]), of("Ah", "Ah"), d["strings"],
                        tuple((b["input"], b["u_Ah"]) for b in d["budget"]))
 
 
@@ -213,15 +218,12 @@ def _channel_named(c: _ffi.ww_channel_stat, name: Optional[str]) -> bool:
 
 def _take_trace(o: _ffi.ww_runtime_options, trace: Any, channel: Optional[str]) -> None:
     """Mean power of a trace or stretch, its peak, and its VA where the meter gave them."""
-    if hasattr(trace, "_trace") and hasattr(trace, "semantics"):
-        channel, lo, hi, path = trace.name, trace._from, trace._to, trace._trace.path
-        handle = trace._trace._h()
-    else:
-        lo, hi = trace._bounds() if hasattr(trace, "_bounds") else (_ffi.TIME_MIN, _ffi.TIME_MAX)
-        handle, path = trace._h(), trace.path
-    options = _ffi.options(_ffi.ww_stat_options, from_ns=lo, to_ns=hi)
-    stat = _ffi.Handle.new(lib.ww_stat_new, lib.ww_stat_free, handle, ctypes.byref(options),
-                           what=path)
+    path = trace._core.path
+    if isinstance(trace, Channel):
+        channel = trace.name
+    options = _ffi.options(_ffi.ww_stat_options, from_ns=trace._from, to_ns=trace._to)
+    stat = _ffi.Handle.new(lib.ww_stat_new, lib.ww_stat_free, trace._core.h(),
+                           ctypes.byref(options), what=path)
     power, va = [], []
     for c in _ffi.listed(lib.ww_stat_at, stat()):
         if not math.isfinite(c.mean.value):
@@ -255,7 +257,7 @@ def _exactly(q: _ffi.ww_quantity) -> _ffi.ww_quantity:
 def _take_load(o: _ffi.ww_runtime_options, load: Any, channel: Optional[str]) -> None:
     if load is None:
         return
-    if hasattr(load, "_h") or hasattr(load, "_trace"):
+    if isinstance(load, (View, Channel)):
         _take_trace(o, load, channel)
     else:
         o.watts = given(load, WATTS, "load")
