@@ -171,7 +171,7 @@ class Reports(Folder):
         self.assertRegex(html, r"<td[^>]*>ok\b")
         with wakewatt.open(self.sim) as t:
             html = t.stat()._repr_html_()
-        self.assertIn("<td>meter.power</td>", html)
+        self.assertIn(">meter.power</td>", html)
         self.assertEqual(html.count("<tr>"), html.count("</tr>"))
         self.assertNotIn("<5>", wakewatt._result.html_table(["a"], [["model <5>"]]))
 

@@ -27,8 +27,9 @@ class View:
         return self._core.h()
 
     def _bounds(self) -> Tuple[int, int]:
-        """From and to in ns of the axis; TIME_MIN and TIME_MAX for a whole trace."""
-        return self._from, self._to
+        """From and to in ns of the axis, as analyses take them: TIME_MIN and TIME_MAX for a
+        whole trace, and never 0, which is open, too."""
+        return self._from or -1, self._to or 1
 
     def _origin(self) -> int:
         """The trace's first record on the axis: 0 s."""

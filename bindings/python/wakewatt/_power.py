@@ -24,9 +24,9 @@ class PowerAnalyses(View):
         for word, t in (("from_", from_), ("to", to)):
             if t is not None and not math.isfinite(t):
                 raise ValueError(f"{word} is {t}; it counts seconds since the trace's first record")
-        lo, hi = self._axis(from_, to)
-        if between is not None:
-            if from_ is not None or to is not None or isinstance(between, str):
-                raise ValueError("between takes two marks, and neither from_ nor to beside it")
-            lo, hi = self._axis(*between)
-        return _stat.stat(self._h(), _ffi.options(_ffi.ww_stat_options, from_ns=lo, to_ns=hi))
+        if between is not None and (isinstance(between, str) or len(between) != 2
+                                    or from_ is not None or to is not None):
+            raise ValueError("between takes two marks, and neither from_ nor to beside it")
+        lo, hi = self._axis(*(between or (from_, to)))
+        options = _ffi.options(_ffi.ww_stat_options, from_ns=lo or -1, to_ns=hi or 1)
+        return _stat.stat(self._h(), options)

@@ -27,7 +27,7 @@ class Base(View):
     """What a trace and a stretch of it share."""
 
     def _channel(self, info: Dict[str, Any]) -> Channel:
-        return Channel(self._core, info, *self._bounds())
+        return Channel(self._core, info, self._from, self._to)
 
     @property
     def channels(self) -> Dict[str, Channel]:
@@ -126,6 +126,11 @@ class Trace(Base, PowerAnalyses, RunAnalyses, ResumeAnalyses, LiveTrace):
     def close(self) -> None:
         """Close the handle; may be called again. Stretches and channels of it end, too."""
         self._core.handle.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._core.handle.closed
 
     # --- what it is
 
