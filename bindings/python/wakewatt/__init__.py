@@ -29,6 +29,7 @@ from ._compare import Comparison, ComparisonRow, compare
 from ._ffi import TIME_MAX, TIME_MIN, Error
 from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
 from ._records import Bytes, Gap, Mark, Source, Transport
+from ._record import Live, LiveTable, Recording, RecorderStats, record
 from ._resume import Cycle, LatencySummary, ResumeReport, Stall
 from ._runs import Run, Runs, RunsMeter, RunVariant
 from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
@@ -37,7 +38,8 @@ from ._suspend import Policy, SuspendFit, SuspendModel, suspend_model
 from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
-__all__ = ["open", "Trace", "Stretch", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
+__all__ = ["open", "record", "Recording", "RecorderStats", "Live", "LiveTable",
+           "Trace", "Stretch", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
            "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
            "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
            "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",

@@ -21,6 +21,7 @@ class Core:
     def __init__(self, handle: _ffi.Handle, path: str) -> None:
         self.handle, self.path = handle, path
         self._known: Dict[str, Any] = {}
+        self.keep: Any = None  #: what has to live as long as this does
 
     def h(self) -> int:
         """For the library. ValueError: the trace has been closed."""
@@ -132,7 +133,7 @@ class Core:
                     "full": f"{source}.{text(c.name)}", "quantity": text(c.quantity),
                     "unit": text(c.unit), "semantics": _ffi.word(_ffi.ww_semantics, c.semantics),
                     "resolution": c.resolution, "acc_abs": c.acc_abs, "acc_rel": c.acc_rel,
-                    "wrap": c.wrap}
+                    "wrap": c.wrap, "scale": c.scale, "offset": c.offset}
             out[info["full"]] = info
         return out
 
