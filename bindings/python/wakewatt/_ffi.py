@@ -7,21 +7,18 @@ Every fallible function goes through one check, which raises Error with the libr
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import weakref
 from ctypes import c_char, c_char_p, c_double, c_int64, c_void_p
 from enum import IntEnum
 from typing import Any, Callable, Iterator, List, Optional, Tuple, Type
 
+from . import _library
 from ._enums import *  # noqa: F401, F403
 from ._enums import ABI, TIME_MAX, TIME_MIN, ww_report_form
 from ._functions import BARE, FALLIBLE, FUNCTIONS
 from ._structs import *  # noqa: F401, F403
 from ._structs import STRUCTURES, ww_error
-
-SONAME = "libwakewatt.so.0"
-VARIABLE = "WAKEWATT_LIBRARY"
 
 
 class Error(OSError):
@@ -45,79 +42,24 @@ def _errcheck(result: int, func: Any, args: Tuple[Any, ...]) -> int:
 # --- the library itself
 
 
-def candidates() -> List[str]:
-    """Where the library is looked for, in this order, where nobody names it."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    found = [os.path.join(here, SONAME),
-             os.path.join(os.path.normpath(os.path.join(here, "..", "..", "..")), "build", "lib",
-                          SONAME)]
-    return [p for p in found if os.path.exists(p)] + [SONAME]
-
-
-def _open() -> ctypes.CDLL:
-    named = os.environ.get(VARIABLE)
-    if named:
-        try:
-            return ctypes.CDLL(named)
-        except OSError as e:
-            raise ImportError(f"{VARIABLE} names {named}, which cannot be loaded: {e}") from None
-    tried = []
-    for path in candidates():
-        try:
-            return ctypes.CDLL(path)
-        except OSError as e:
-            tried.append(f"{path} ({e})")
-    other = ctypes.util.find_library("wakewatt")
-    if other:
-        try:
-            return ctypes.CDLL(other)
-        except OSError as e:
-            tried.append(f"{other} ({e})")
-    raise ImportError("libwakewatt was not found: build it with 'make' in the checkout, install "
-                      f"it with 'make install', or name the file in {VARIABLE}. Tried: "
-                      + "; ".join(tried))
-
-
-def _describe(lib: ctypes.CDLL) -> str:
-    try:
-        version = lib.ww_version
-    except AttributeError:
-        return lib._name
-    version.restype = c_char_p
-    return f"{lib._name} (version {version().decode()})"
-
-
 def check(lib: ctypes.CDLL) -> None:
     """Declare every function; ImportError if the library is another one or another age's."""
-    try:
-        abi = lib.ww_abi()
-    except AttributeError:
-        raise ImportError(f"{lib._name} is no libwakewatt: it has no function ww_abi") from None
-    who = _describe(lib)
-    if abi != ABI:
-        raise ImportError(f"{who} has binary interface {abi}, this package needs {ABI}: "
-                          f"{'update the package' if abi > ABI else 'install a newer library'}")
+    _library.check_abi(lib, ABI)
     for name, (result, arguments, fails) in FUNCTIONS.items():
         try:
             function = getattr(lib, name)
         except AttributeError:
-            raise ImportError(f"{who} has no function {name}: it is older than this package; "
-                              "install the library of the same version") from None
+            raise _library.lacks(lib, name) from None
         function.restype = result
         function.argtypes = arguments
         if fails in (FALLIBLE, BARE):
             function.errcheck = _errcheck
-    for mirror in STRUCTURES:
-        size = lib.ww_sizeof(mirror.__name__.encode())
-        if size != ctypes.sizeof(mirror):
-            raise ImportError(f"{who} has a structure {mirror.__name__} of {size} bytes, this "
-                              f"package one of {ctypes.sizeof(mirror)}: install library and "
-                              "package of the same version")
+    _library.check_sizes(lib, STRUCTURES)
 
 
 def load() -> ctypes.CDLL:
     """Find, open and check the library."""
-    found = _open()
+    found = _library.find()
     check(found)
     return found
 
