@@ -31,6 +31,7 @@ from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
 from ._records import Bytes, Gap, Mark, Source, Transport
 from ._record import Live, LiveTable, Recording, RecorderStats, record
 from ._resume import Cycle, LatencySummary, ResumeReport, Stall
+from ._runner import run
 from ._runs import Run, Runs, RunsMeter, RunVariant
 from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
 from ._stat import ChannelStat, StatReport
@@ -42,7 +43,7 @@ __all__ = ["open", "record", "Recording", "RecorderStats", "Live", "LiveTable",
            "Trace", "Stretch", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
            "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
            "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
-           "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
+           "run", "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
            "RuntimeNeed", "suspend_model", "SuspendModel", "SuspendFit", "Policy", "Work",
            "WorkFound", "parse_duration", "parse_gaps", "parse_quantity", "TIME_MIN", "TIME_MAX",
            "__version__", "features"]
