@@ -36,12 +36,13 @@ from ._runs import Run, Runs, RunsMeter, RunVariant
 from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
 from ._stat import ChannelStat, StatReport
 from ._suspend import Policy, SuspendFit, SuspendModel, suspend_model
+from ._table import Table
 from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
 __all__ = ["open", "record", "Recording", "RecorderStats", "Live", "LiveTable",
-           "Trace", "Stretch", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap", "Interval",
-           "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
+           "Trace", "Stretch", "Table", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap",
+           "Interval", "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
            "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
            "run", "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
            "RuntimeNeed", "suspend_model", "SuspendModel", "SuspendFit", "Policy", "Work",

@@ -47,6 +47,21 @@ def middles(lo: Any, hi: Any, origin: int) -> Any:
     return out
 
 
+def centres(lo: Any, hi: Any) -> Tuple[Any, float]:
+    """Middles of intervals in ns, rounded down, and the greatest half-width in seconds; an open
+    end gives way to the other one. ImportError without numpy."""
+    import numpy as np
+
+    width = hi - lo
+    if len(lo) and (lo.min() == _ffi.TIME_MIN or hi.max() == _ffi.TIME_MAX):
+        lo, hi = (np.where(lo == _ffi.TIME_MIN, hi, lo), np.where(hi == _ffi.TIME_MAX, lo, hi))
+        width = hi - lo
+    half = float(width.max()) * 0.5e-9 if len(lo) else 0.0
+    width >>= 1
+    width += lo
+    return width, half
+
+
 def shorten(n: int, *columns: Any) -> Tuple[Any, ...]:
     """The first n of each column."""
     return tuple(c if len(c) == n else c[:n] for c in columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from . import _arrays, _ffi
+from . import _arrays, _arrow, _ffi, _table
 from ._core import Core
 from ._ffi import lib
 from ._live import LiveChannel
@@ -100,3 +100,29 @@ class Channel(LiveChannel):
     def times(self) -> Any:
         """Middles of the arrivals, float64 seconds since the trace's first record, shape (n,)."""
         return _arrays.middles(*self.intervals(), self._core.origin())
+
+    def samples(self) -> Iterator[Tuple[float, float]]:
+        """As iterating: pairs of seconds since the trace's first record and value."""
+        return iter(self)
+
+    def to_pandas(self) -> Any:
+        """A Series of float64 with a UTC DatetimeIndex: the wall clock in the middle of each
+        sample's interval. Where the trace knows no wall clock the index is a TimedeltaIndex:
+        time since the trace's first record.
+
+        ``attrs``: unit, quantity, semantics, source, trace, "time" (what the index is and how far
+        it may be off) and, where known, resolution, accuracy_abs, accuracy_rel, start.
+        ImportError without pandas.
+        """
+        return _table.series(self)
+
+    def to_xarray(self) -> Any:
+        """A DataArray over "time" (UTC, or a timedelta: as to_pandas()), with lo_ns and hi_ns as
+        further coordinates and attributes in CF's manner: units, long_name, cell_methods.
+        ImportError without xarray.
+        """
+        return _table.data_array(self)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """For pyarrow.table(), polars.DataFrame(), DuckDB: as Table's, with this channel only."""
+        return _arrow.capsule(self._core, [self.id], self._from, self._to)

@@ -20,6 +20,7 @@ from ._records import Bytes
 from ._result import document
 from ._resume import ResumeAnalyses
 from ._runs import RunAnalyses
+from ._table import Table
 from ._types import Number
 
 
@@ -64,6 +65,29 @@ class Base(View):
 
     def __len__(self) -> int:
         return len(self._core.channels())
+
+    def table(self, source: Optional[str] = None) -> Table:
+        """All channels of a source, for pandas, xarray and Arrow; None: of the only one there is.
+
+        KeyError: no such source. ValueError: it has no channels; several sources have some.
+        """
+        by_source: Dict[str, List[Channel]] = {}
+        for channel in self.channels.values():
+            by_source.setdefault(channel.source, []).append(channel)
+        if source is None:
+            if len(by_source) != 1:
+                names = ", ".join(f'table("{name}")' for name in by_source)
+                raise ValueError(f"{self.path}: " + (
+                    f"several sources hold samples: take one of {names}" if names
+                    else "no source holds samples"))
+            source, = by_source
+        if self._core.source(source).name not in by_source:
+            raise ValueError(f"{self.path}: source {source!r} has no channels")
+        return Table(self._core, source, by_source[source], self._from, self._to)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """As that of the table of its only source of samples. ValueError: there are several."""
+        return self.table().__arrow_c_stream__(requested_schema)
 
     def bytes(self, source: str, from_: Optional[Moment] = None,
               to: Optional[Moment] = None, sure: bool = False) -> Bytes:
