@@ -25,6 +25,9 @@ from typing import Optional, Union
 
 from . import _ffi
 from ._channel import Channel
+from ._attribute import (Attribution, Device, Inseparable, LevelInOrder, NextReading, Saving,
+                         attribute)
+from ._calibrate import Calibration, Plan, calibrate, plan
 from ._compare import Comparison, ComparisonRow, compare
 from ._ffi import TIME_MAX, TIME_MIN, Error
 from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
@@ -34,13 +37,17 @@ from ._resume import Cycle, LatencySummary, ResumeReport, Stall
 from ._runner import run
 from ._runs import Run, Runs, RunsMeter, RunVariant
 from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
+from ._standby import Clause, Standby
 from ._stat import ChannelStat, StatReport
+from ._steps import Level, Step, Steps
 from ._suspend import Policy, SuspendFit, SuspendModel, suspend_model
 from ._table import Table
 from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
-__all__ = ["open", "record", "Recording", "RecorderStats", "Live", "LiveTable",
+__all__ = ["open", "attribute", "Attribution", "Device", "Inseparable", "LevelInOrder",
+           "NextReading", "Saving", "calibrate", "Calibration", "plan", "Plan", "Standby", "Clause",
+           "Steps", "Step", "Level", "record", "Recording", "RecorderStats", "Live", "LiveTable",
            "Trace", "Stretch", "Table", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap",
            "Interval", "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
            "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",

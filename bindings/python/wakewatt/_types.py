@@ -62,3 +62,19 @@ class Quantity:
         digits = 1 - math.floor(math.log10(expanded))
         value, digits = round(self.value, digits), max(0, digits)
         return f"{value:.{digits}f} ± {expanded:.{digits}f}{unit}"
+
+    def to(self, unit: str) -> "Quantity":
+        """In another unit of the same kind: energy.to("Wh"). ValueError: of another kind."""
+        for kind in _UNITS:
+            if unit in kind and self.unit in kind:
+                by = kind[self.unit] / kind[unit]
+                return Quantity(self.value * by, None if self.u is None else self.u * by, unit,
+                                self.why)
+        raise ValueError(f"{self.unit or 'a number'} cannot be given in {unit!r}")
+
+
+#: units that can be changed into each other, by their size
+_UNITS = ({"J": 1.0, "mJ": 1e-3, "uJ": 1e-6, "nJ": 1e-9, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0,
+           "mWh": 3.6, "kWh": 3.6e6},
+          {"W": 1.0, "mW": 1e-3, "uW": 1e-6, "kW": 1e3},
+          {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0})
