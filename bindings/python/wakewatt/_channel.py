@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from . import _arrays, _arrow, _ffi, _table
+from . import _arrays, _arrow, _draw, _ffi, _table
+from ._base import View
 from ._core import Core
 from ._ffi import lib
 from ._live import LiveChannel
-from ._moments import bounds
 
 
 class Channel(LiveChannel):
@@ -38,6 +38,9 @@ class Channel(LiveChannel):
     def __repr__(self) -> str:
         return f"<wakewatt.Channel {self.name} [{self.unit}]>"
 
+    def _view(self) -> View:
+        return View(self._core, self._from, self._to)
+
     def __len__(self) -> int:
         """Number of samples, those without a value included."""
         return int(lib.ww_trace_rows(self._core.h(), self._info["source_id"], self._from,
@@ -48,10 +51,7 @@ class Channel(LiveChannel):
         if not isinstance(key, slice) or key.step is not None:
             raise TypeError("a channel is cut by seconds, datetimes or marks: channel[from:to]; "
                             "its values are channel.values()")
-        marks = [m for m in self._core.marks()
-                 if m.t_ns.hi >= self._from and m.t_ns.lo <= self._to]
-        lo, hi = bounds(self._core, marks, key.start, key.stop)
-        return Channel(self._core, self._info, max(lo, self._from), min(hi, self._to))
+        return Channel(self._core, self._info, *self._view()._axis(key.start, key.stop))
 
     def __iter__(self) -> Iterator[Tuple[float, float]]:
         """Pairs of seconds since the trace's first record and value."""
@@ -126,3 +126,8 @@ class Channel(LiveChannel):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """For pyarrow.table(), polars.DataFrame(), DuckDB: as Table's, with this channel only."""
         return _arrow.capsule(self._core, [self.id], self._from, self._to)
+
+    def plot(self, ax: Optional[Any] = None, *, unit: Optional[str] = None,
+             marks: bool = True) -> Any:
+        """Values over time, as Trace.plot() does. Returns the Axes."""
+        return _draw.draw(self._view(), [self], ax, unit, marks)

@@ -8,7 +8,7 @@ import os
 from array import array
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
-from . import _arrays, _ffi
+from . import _arrays, _draw, _ffi
 from ._base import View
 from ._channel import Channel
 from ._core import Core
@@ -88,6 +88,17 @@ class Base(View):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """As that of the table of its only source of samples. ValueError: there are several."""
         return self.table().__arrow_c_stream__(requested_schema)
+
+    def plot(self, ax: Optional[Any] = None, *, unit: Optional[str] = None,
+             marks: bool = True) -> Any:
+        """Power of all meters over time (where there is none, the first channel's quantity): gaps
+        are shaded, marks are thin lines with their texts. Returns the Axes.
+
+        ``unit`` of the times: "s", "min" or "h"; None: by the length. ``marks``: whether to draw
+        them. Of many samples the least and the greatest in each column of pixels are drawn.
+        ImportError without matplotlib. ValueError: no channels.
+        """
+        return _draw.draw_power(self, list(self.channels.values()), ax, unit, marks)
 
     def bytes(self, source: str, from_: Optional[Moment] = None,
               to: Optional[Moment] = None, sure: bool = False) -> Bytes:
