@@ -47,6 +47,7 @@ scripts() {
 
 # What only computes goes on beside tests that mostly wait, and gives way to them at once.
 part_sanitized() { $gentle make --no-print-directory -j"$jobs" B=build/asan SAN=1 OPT='-O1 -g' all tests; }
+part_venv() { $gentle tests/python/venv.sh; }
 part_lint() { $gentle tests/lint.sh; }
 part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"; }
 gentle=
@@ -54,9 +55,9 @@ idle_parts=
 idle=
 beside() {
 	[ -z "$idle" ] || return 0
-	for q in asan lint fuzz; do
+	for q in asan python lint fuzz; do
 		case " $parts " in *" $q "*) ;; *) continue ;; esac
-		[ "$q" = asan ] && q=sanitized
+		case $q in asan) q=sanitized ;; python) q=venv ;; esac
 		idle_parts="$idle_parts $q"
 	done
 	[ -n "$idle_parts" ] || return 0
@@ -88,6 +89,14 @@ result() { # part, name
 	return 1
 }
 quiet() { [ -z "$idle" ] || wait "$idle_pid" 2>/dev/null || true; }
+# Under Debian's Python and its libraries; the wheel under the current ones; reading with nothing.
+pythons() {
+	all=$(ls tests/python/test_*.py)
+	TEST_PYTHON=/usr/bin/python3 python3 tests/runner.py -j"$jobs" $all
+	result venv "virtual environment" &&
+		TEST_PYTHON=build/venv/bin/python WW_INSTALLED=1 python3 tests/runner.py -j"$jobs" $all
+	WW_BARE=1 python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E '/test_(wakewatt|columns)[.]py$')
+}
 # Machines that prove what their kernel does run two at a time; those that are timed, alone.
 machines() {
 	all=$(ls tests/lab/test_*.py)
@@ -118,7 +127,7 @@ for p in $parts; do
 		beside
 		scripts
 	} ;;
-	python) step "build" mk all && python3 tests/runner.py -j"$jobs" $(ls tests/python/test_*.py) ;;
+	python) step "build" mk all && pythons ;;
 	lint | fuzz) result "$p" "$p" ;;
 	lab) step "build" mk all build/static/ttybeat-x86_64 &&
 		machines ;;

@@ -8,7 +8,8 @@ build="gcc make pkg-config libc6-dev libsqlite3-dev libzstd-dev libusb-1.0-0-dev
     python3"
 demo="$build musl-tools qemu-system-x86 busybox-static cpio kmod util-linux e2fsprogs xz-utils"
 all="$demo clang clang-format clang-tidy cppcheck libcmocka-dev umockdev libumockdev-dev libmodbus-dev
-    chromium grabserial sqlite3 mandoc locales python3-numpy python3-pandas procps locales git"
+    chromium grabserial sqlite3 mandoc locales procps git
+    python3-numpy python3-pandas python3-xarray python3-matplotlib python3-venv"
 # libFuzzer and the sanitizers' runtime come with the compiler's own version.
 case ${1:-all} in
 build) want=$build ;;

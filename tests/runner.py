@@ -4,7 +4,8 @@
 
 A program that prints no plan, ends early, or dies by a signal is a failure of its
 own. Output of a program is shown only where something failed (or with -v). -jN runs N of
-them at once: most of them wait for something nearly all the time.
+them at once: most of them wait for something nearly all the time. TEST_PYTHON names the Python
+that runs those written in it.
 """
 import concurrent.futures
 import os
@@ -21,8 +22,9 @@ def run(path, limit):
                ASAN_OPTIONS="detect_leaks=1:abort_on_error=0",
                UBSAN_OPTIONS="print_stacktrace=1")
     start = time.monotonic()
+    python = [os.environ["TEST_PYTHON"]] if path.endswith(".py") and "TEST_PYTHON" in env else []
     try:
-        p = subprocess.run([path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
+        p = subprocess.run([*python, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
                            timeout=limit, stdin=subprocess.DEVNULL, check=False)
         out, code = p.stdout.decode(errors="replace"), p.returncode
     except subprocess.TimeoutExpired as e:

@@ -90,8 +90,8 @@ def _make(build):
     except FileNotFoundError:
         code = "make is not installed"
     if code:
-        sys.exit(f"wakewatt: building libwakewatt failed ({code}). It is made by make, a C compiler, "
-                 "pkg-config, and the development packages that\n"
+        sys.exit(f"wakewatt: building libwakewatt failed ({code}). It is made by make, a C "
+                 "compiler, pkg-config, and the development packages that\n"
                  f"    sh {os.path.join(_top(), 'tests', 'deps.sh')} build\n"
                  "installs on Debian; SQLite and zstd are always needed.")
     return made
@@ -191,7 +191,7 @@ def build_sdist(sdist_directory, config_settings=None):
             files += [(os.path.relpath(os.path.join(folder, n), top), os.path.join(folder, n))
                       for n in sorted(names) if not n.startswith(".")]
     name = f"{base}.tar.gz"
-    with tarfile.open(os.path.join(sdist_directory, name), "w:gz", format=tarfile.PAX_FORMAT) as tar:
+    with tarfile.open(os.path.join(sdist_directory, name), "w:gz") as tar:
         def add(inside, data, mode=0o644):
             entry = tarfile.TarInfo(f"{base}/{inside}")
             entry.size, entry.mode, entry.mtime = len(data), mode, _moment()

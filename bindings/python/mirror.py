@@ -182,8 +182,8 @@ def functions_py(text, structs):
     return "\n".join([
         HEAD.format(doc="Functions of the header: name -> (result, arguments, how it fails)."),
         "from __future__ import annotations\n",
-        "from ctypes import (POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, "
-        "c_uint,\n                    c_uint8, c_uint32, c_uint64, c_void_p)",
+        "from ctypes import (  # noqa: F401\n    POINTER, c_char_p, c_double, c_int, c_int32, "
+        "c_int64, c_size_t, c_uint, c_uint8, c_uint32,\n    c_uint64, c_void_p)",
         "from typing import Any, Dict, List, Tuple\n",
         "from ._structs import (  # noqa: F401",
         textwrap.fill(", ".join(structs), 96, initial_indent="    ", subsequent_indent="    "),

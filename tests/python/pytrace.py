@@ -11,10 +11,18 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get("WW_BUILD", os.path.join(ROOT, "build")))
-PACKAGE = os.path.join(ROOT, "bindings", "python")
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.dirname(HERE), PACKAGE]
-os.environ.setdefault("WAKEWATT_LIBRARY", os.path.join(BUILD, "lib", "libwakewatt.so.0"))
+# WW_INSTALLED: the package that is installed, with the library that is bundled or found.
+INSTALLED = bool(os.environ.get("WW_INSTALLED"))
+sys.path.insert(0, os.path.dirname(HERE))
+if not INSTALLED:
+    sys.path.insert(1, os.path.join(ROOT, "bindings", "python"))
+    os.environ.setdefault("WAKEWATT_LIBRARY", os.path.join(BUILD, "lib", "libwakewatt.so.0"))
+# WW_BARE: nothing but the standard library.
+BARE = bool(os.environ.get("WW_BARE"))
+if BARE:
+    for other in ("numpy", "pandas", "xarray", "matplotlib", "pyarrow", "polars", "duckdb"):
+        sys.modules[other] = None
 
 from tap import main  # noqa: E402, F401 (the tests' own)
 import wakewatt  # noqa: E402, F401
@@ -26,6 +34,8 @@ try:
 except ImportError:
     numpy = None
 
+#: the folder that holds the package under test
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(wakewatt.__file__)))
 SECOND = 10**9
 START = 5000 * SECOND
 

@@ -24,7 +24,7 @@ class Mirror(unittest.TestCase):
             cls.header = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
 
     def test_made_from_this_header(self):
-        p = subprocess.run([os.path.join(os.path.dirname(PACKAGE), "python", "mirror.py"),
+        p = subprocess.run([os.path.join(ROOT, "bindings", "python", "mirror.py"),
                             "--check"], capture_output=True, text=True, check=False, timeout=30)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from ctypes import c_char, c_char_p, c_double, c_int64, c_void_p
+from ctypes import c_double, c_int64, c_void_p
 from enum import IntEnum
-from typing import Any, Callable, Iterator, List, Optional, Tuple, Type
+from typing import Any, Callable, Iterator, Optional, Tuple, Type
 
 from . import _library
 from ._enums import *  # noqa: F401, F403
-from ._enums import ABI, TIME_MAX, TIME_MIN, ww_report_form
+from ._enums import ABI, TIME_MAX, TIME_MIN, ww_report_form  # noqa: F401
 from ._functions import BARE, FALLIBLE, FUNCTIONS
 from ._structs import *  # noqa: F401, F403
 from ._structs import STRUCTURES, ww_error

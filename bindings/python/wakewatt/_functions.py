@@ -6,8 +6,9 @@ Made from wakewatt.h by mirror.py.
 
 from __future__ import annotations
 
-from ctypes import (POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
-                    c_uint8, c_uint32, c_uint64, c_void_p)
+from ctypes import (  # noqa: F401
+    POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_uint8, c_uint32,
+    c_uint64, c_void_p)
 from typing import Any, Dict, List, Tuple
 
 from ._structs import (  # noqa: F401
