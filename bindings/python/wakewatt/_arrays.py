@@ -7,6 +7,8 @@ from typing import Any, Optional, Tuple
 
 from . import _ffi
 
+_PIECE = 1 << 16
+
 
 def numpy() -> Optional[Any]:
     """The numpy module, or None."""
@@ -29,6 +31,13 @@ def integers(n: int) -> Any:
     return np.empty(n, np.int64) if np else array("q", bytes(8 * n))
 
 
+def _closed(np: Any, lo: Any, hi: Any) -> Tuple[Any, Any]:
+    """Open ends give way to the other one."""
+    if len(lo) and (lo.min() == _ffi.TIME_MIN or hi.max() == _ffi.TIME_MAX):
+        return np.where(lo == _ffi.TIME_MIN, hi, lo), np.where(hi == _ffi.TIME_MAX, lo, hi)
+    return lo, hi
+
+
 def middles(lo: Any, hi: Any, origin: int) -> Any:
     """Middles of intervals in seconds after origin; an open end gives way to the other one.
 
@@ -36,10 +45,14 @@ def middles(lo: Any, hi: Any, origin: int) -> Any:
     """
     np = numpy()
     if np is not None:
-        lo, hi = np.asarray(lo), np.asarray(hi)
-        a = np.where(lo == _ffi.TIME_MIN, hi, lo) - origin
-        b = np.where(hi == _ffi.TIME_MAX, lo, hi) - origin
-        return (a + b) * 0.5e-9
+        lo, hi = _closed(np, np.asarray(lo), np.asarray(hi))
+        seconds = np.empty(len(lo))
+        for i in range(0, len(lo), _PIECE):  # a piece stays in the cache: new pages are slow
+            twice = lo[i:i + _PIECE] - origin
+            twice += hi[i:i + _PIECE]
+            twice -= origin
+            np.multiply(twice, 0.5e-9, out=seconds[i:i + _PIECE])
+        return seconds
     out = array("d")
     for a, b in zip(lo, hi):
         a, b = (b if a == _ffi.TIME_MIN else a), (a if b == _ffi.TIME_MAX else b)
@@ -52,14 +65,12 @@ def centres(lo: Any, hi: Any) -> Tuple[Any, float]:
     end gives way to the other one. ImportError without numpy."""
     import numpy as np
 
-    width = hi - lo
-    if len(lo) and (lo.min() == _ffi.TIME_MIN or hi.max() == _ffi.TIME_MAX):
-        lo, hi = (np.where(lo == _ffi.TIME_MIN, hi, lo), np.where(hi == _ffi.TIME_MAX, lo, hi))
-        width = hi - lo
-    half = float(width.max()) * 0.5e-9 if len(lo) else 0.0
-    width >>= 1
-    width += lo
-    return width, half
+    lo, hi = _closed(np, lo, hi)
+    middle = hi - lo
+    half = float(middle.max()) * 0.5e-9 if len(lo) else 0.0
+    middle >>= 1
+    middle += lo
+    return middle, half
 
 
 def shorten(n: int, *columns: Any) -> Tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
-from . import _plot
+from . import _arrays, _plot
 from ._base import View
 from ._records import Gap, Mark
 
@@ -59,9 +59,9 @@ def envelope(np: Any, x: Any, y: Any, columns: int) -> Tuple[Any, Any]:
 def _line(ax: Any, channel: "Channel", gaps: Sequence[Gap], scale: float, colour: str) -> None:
     import numpy as np
 
-    x, y = np.asarray(channel.times()), np.asarray(channel.values())
-    n = min(len(x), len(y))
-    x, y = np.maximum.accumulate(x[:n]), y[:n]
+    earliest, latest, y = channel.read()
+    n = len(y)
+    x = np.maximum.accumulate(_arrays.middles(earliest, latest, channel._core.origin()))
     style = _STEPS.get(channel.semantics, "default")
     if n > 4 * _COLUMNS:
         x, y = envelope(np, x, y, _COLUMNS)
