@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from . import _ffi
+from . import _ffi, _kernlog, _resumeplot
 from ._base import View
 from ._ffi import lib
-from ._result import (both, html_notes, html_table, interval, intervals, plain,
-                      quantity)
+from ._kernlog import KernelCycle, KernelLog
+from ._parse import Path
+from ._result import Report, both, html_table, interval, intervals, plain, quantity
 from ._types import Interval, Number, Quantity
 
 
@@ -36,6 +37,10 @@ class Cycle:
     energy_J: Optional[Quantity]  #: request (or last beat) to steady
     energy_why: str  #: why there is no energy, "" otherwise
     asleep_W: Optional[Quantity]  #: mean while asleep
+    warmup: bool  #: listed, but in no figure
+    mode: str  #: "mem", "s2idle", ... as the DUT told it; "" unknown
+    dut: Dict[str, str]  #: what the DUT told of this cycle: wake-up sources, failed attempts, ...
+    kernel: Optional[KernelCycle]  #: the same cycle by the kernel's own text
 
     @staticmethod
     def _of(d: Dict[str, Any]) -> "Cycle":
@@ -44,7 +49,9 @@ class Cycle:
         return Cycle(d["n"], d["result"], d.get("reason") or "", intervals(d.get("events_s")),
                      intervals(d.get("latency_ms")), stalls,
                      quantity(d.get("energy_J"), "J"), d.get("energy_why") or "",
-                     quantity(d.get("asleep_W"), "W"))
+                     quantity(d.get("asleep_W"), "W"), bool(d.get("warmup")),
+                     d.get("mode") or "", d.get("dut") or {},
+                     KernelCycle._of(d["kernel"]) if d.get("kernel") else None)
 
 
 @dataclass(frozen=True)
@@ -93,55 +100,87 @@ def _confidence(s: LatencySummary) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class ResumeReport:
+@dataclass(frozen=True, repr=False)
+class ResumeReport(Report):
     """Cycles and latencies: what ``resumetime report`` prints. ``str()`` is its text."""
 
-    start: Optional[str]
+    start: Optional[str]  #: wall time of the first record, ISO 8601
     cycles: Tuple[Cycle, ...]
     summary: Dict[str, LatencySummary]  #: by latency: "resume_to_user", ...
     results: Dict[str, int]  #: how many cycles ended so: {"ok": 9, "hung": 1}
     failure_rate: Optional[Interval]  #: 95 % bounds of the part that failed, 0..1
     dut: Dict[str, str]  #: what the machine under test said of itself
     beat: Dict[str, Any]  #: how its heartbeat was written
-    notes: Tuple[str, ...]
-    document: Dict[str, Any] = field(repr=False)
-    text: str = field(repr=False)
+    _handle: _ffi.Handle = field(repr=False)
+    _view: View = field(repr=False)
 
-    def __str__(self) -> str:
-        return self.text
+    def _summary(self) -> str:
+        return f"{len(self.cycles)} cycles: " + ", ".join(
+            f"{n} {r}" for r, n in self.results.items())
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> str:
         names = [k for k, s in self.summary.items() if s.n or s.failures]
-        cycles = [[str(c.n), c.result + (f": {c.reason}" if c.reason else "")]
-                  + [plain(c.latency_ms[k].mid) if k in c.latency_ms else "" for k in names]
-                  for c in self.cycles]
+        cycles = [[str(c.n), c.result] + [plain(c.latency_ms[k].mid, 5) if k in c.latency_ms else ""
+                                          for k in names] for c in self.cycles]
         rows = []
         for k in names:
             s = self.summary[k]
-            median = (f"at most {plain(s.median_hi)}" if 2 * s.bounds > s.n
-                      else plain(s.median))
+            median = (f"at most {plain(s.median_hi, 5)}" if 2 * s.bounds > s.n
+                      else plain(s.median, 5))
             rows.append([k, str(s.n), str(s.failures), median, _confidence(s),
-                         plain(s.resolution), plain(s.p95)])
+                         plain(s.resolution, 2), plain(s.p95, 5)])
         head = ("latency (ms)", "n", "failures", "median", "confidence", "resolution ±", "p95")
-        return (html_table(head, rows) + html_table(["cycle", "result"] + [f"{k} (ms)" for k in names],
-                                            cycles) + html_notes(self.notes))
+        return html_table(head, rows) + html_table(["cycle", "result"]
+                                                   + [f"{k} (ms)" for k in names], cycles)
+
+    def plot(self, ax: Optional[Any] = None) -> Any:
+        """A bar of phases for each cycle, aligned at the wake; returns matplotlib's Axes."""
+        return _resumeplot.timeline(self, ax)
+
+    def plot_distribution(self, latency: str = "resume_to_user", ax: Optional[Any] = None) -> Any:
+        """Each cycle's latency with its sure interval, the median and its 95 % interval.
+
+        KeyError: no such latency.
+        """
+        return _resumeplot.distribution(self, latency, ax)
+
+    def _page(self, form: int, fd: int) -> None:
+        lib.ww_resume_page(self._handle(), self._view._h(), form, _kernlog._PAGE, fd,
+                           _ffi.ww_error())
+
+    def html(self, path: Path) -> None:
+        """Write the self-contained page of ``resumetime report --html``: zoom, table, figures.
+
+        Error: the file exists. ValueError: the trace has been closed.
+        """
+        _kernlog.write_file(path, lambda fd: self._page(_ffi.ww_report_form.HTML, fd))
+
+    def trace_events(self, path: Path) -> None:
+        """Write Trace Event JSON, for Perfetto. Errors as html()."""
+        _kernlog.write_file(path, lambda fd: self._page(_ffi.ww_report_form.TRACE_EVENTS, fd))
 
 
-def resume(trace: int, options: _ffi.ww_resume_options) -> ResumeReport:
-    """Find the cycles, and take both forms of the report."""
-    handle = ctypes.c_void_p()
-    lib.ww_resume_new(trace, ctypes.byref(options), ctypes.byref(handle), _ffi.ww_error())
-    try:
-        d, text = both(lib.ww_resume_report, handle)
-    finally:
-        lib.ww_resume_free(handle)
+def _report(view: View, handle: _ffi.Handle) -> ResumeReport:
+    d, text = both(lib.ww_resume_report, handle())
     summary = {name[:-3]: LatencySummary._of(s) for name, s in d["summary"].items()
                if name.endswith("_ms")}
-    return ResumeReport(d.get("start"), tuple(Cycle._of(c) for c in d["cycles"]), summary,
+    return ResumeReport(tuple(d["notes"]), d, text, d.get("start"),
+                        tuple(Cycle._of(c) for c in d["cycles"]), summary,
                         d["summary"].get("results", {}),
                         interval(d["summary"].get("failure_rate_ci95")), d.get("dut", {}),
-                        d.get("beat", {}), tuple(d["notes"]), d, text)
+                        d.get("beat", {}), handle, view)
+
+
+class _Console:
+    """The console of a trace as a text."""
+
+    def __init__(self, view: View, source: Optional[str]) -> None:
+        self.handles: List[_ffi.Handle] = [_ffi.Handle.new(
+            lib.ww_text_trace, lib.ww_text_close, view._h(), _ffi.raw(source), keep=(view,),
+            what=f"{view.path}: the console")]
+
+    array = _kernlog.Texts.array
+    close = _kernlog.Texts.close
 
 
 class ResumeAnalyses(View):
@@ -149,15 +188,42 @@ class ResumeAnalyses(View):
 
     def resume(self, mode: str = "unknown", port: Optional[str] = None,
                console: Optional[str] = None, handoff: Optional[str] = None,
-               period_s: Number = 0) -> ResumeReport:
+               period_s: Number = 0, *, text: Optional[_kernlog.Paths] = None,
+               baud: Optional[int] = None, no_console: bool = False) -> ResumeReport:
         """Cycles of suspend and resume: what ``resumetime report`` prints.
 
         ``mode``: how plain beats were written: "stream", "reopen", "drain" (stamped ones tell
         theirs). ``port``, ``console``: names of serial sources. ``handoff``: regular expression
         of the boot loader's last message. ``period_s``: period of plain beats; 0: found.
+        ``text``: kernel log, ftrace or both of the same cycles, read from the DUT afterwards;
+        ``baud``, ``no_console`` as kernlog().
+        Error: no heartbeat in it, texts that cannot be read.
         """
-        options = _ffi.ww_resume_options(ctypes.sizeof(_ffi.ww_resume_options),
-                                         _ffi.number(_ffi.ww_beat_mode, mode, "mode"), 0,
-                                         _ffi.raw(port), _ffi.raw(console), _ffi.raw(handoff),
-                                         round(period_s * 1e9))
-        return resume(self._h(), options)
+        options = _ffi.options(_ffi.ww_resume_options, port=port, console=console,
+                               mode=_ffi.number(_ffi.ww_beat_mode, mode, "mode"),
+                               handoff=handoff, period_ns=_ffi.ns(period_s, "period_s"))
+        handle = _ffi.Handle.new(lib.ww_resume_new, lib.ww_resume_free, self._h(),
+                                 ctypes.byref(options), what=f"{self.path}: the cycles")
+        if text is not None:
+            texts = _kernlog.Texts(text)
+            try:
+                array, n = texts.array()
+                how = _kernlog.options(baud, no_console, None)
+                lib.ww_resume_add_text(handle(), array, n, ctypes.byref(how), _ffi.ww_error())
+            finally:
+                texts.close()
+        return _report(self, handle)
+
+    def cycles(self, **options: Any) -> Tuple[Cycle, ...]:
+        """The cycles of resume(), which has the options."""
+        return self.resume(**options).cycles
+
+    def kernlog(self, source: Optional[str] = None, *, baud: Optional[int] = None,
+                no_console: bool = False, gap_s: Optional[float] = None) -> KernelLog:
+        """Suspends by the kernel's text on a console that was recorded.
+
+        ``source``: its name; None: "console", else the only serial line. Else as
+        wakewatt.kernlog(). Error: no such source, several to choose from.
+        """
+        how = _kernlog.options(baud, no_console, gap_s)
+        return _kernlog.collect(lambda: _kernlog.Reader(_Console(self, source), how))
