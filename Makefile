@@ -19,6 +19,8 @@ mandir   = $(PREFIX)/share/man
 datadir  = $(PREFIX)/share/wakewatt
 udevdir ?= $(PREFIX)/lib/udev/rules.d
 compdir  = $(PREFIX)/share/bash-completion/completions
+PYTHON  ?= /usr/bin/python3
+PYDIR   ?= $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 comma := ,
 # `make V=1` shows the commands.
@@ -117,7 +119,7 @@ BENCHSRC := $(wildcard tests/bench/bench_*.c)
 BENCHES := $(BENCHSRC:tests/%.c=$(B)/tests/%)
 
 .PHONY: all help deps check check-units demo bench fuzz fuzzers lint format install uninstall \
-        examples tests static symbols step-table FORCE
+        install-python uninstall-python examples tests static symbols step-table FORCE
 .SECONDARY:
 all: $(BINS) $(SO) $(B)/lib/wakewatt.pc ## library and programs into build/
 
@@ -272,6 +274,15 @@ install: all ## PREFIX=/usr/local DESTDIR=
 	ln -sf pwrlog $(DESTDIR)$(compdir)/resumetime
 	ln -sf pwrlog $(DESTDIR)$(compdir)/wwtrace
 	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+# The package finds the installed library by its soname. In a virtual environment rather:
+# pip install ./bindings/python.
+install-python: ## the Python package where PYTHON (/usr/bin/python3) looks, or into PYDIR=
+	install -d $(DESTDIR)$(PYDIR)/wakewatt
+	install -m644 bindings/python/wakewatt/*.py bindings/python/wakewatt/py.typed \
+	    $(DESTDIR)$(PYDIR)/wakewatt
+uninstall-python: ## what install-python put there
+	[ -z "$(PYDIR)" ] || rm -rf "$(DESTDIR)$(PYDIR)/wakewatt"
 
 uninstall: ## what install put there
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(BINS))) \
