@@ -60,13 +60,14 @@ def middles(lo: Any, hi: Any, origin: int) -> Any:
     return out
 
 
-def centres(lo: Any, hi: Any) -> Tuple[Any, float]:
+def centres(lo: Any, hi: Any, out: Any = None) -> Tuple[Any, float]:
     """Middles of intervals in ns, rounded down, and the greatest half-width in seconds; an open
-    end gives way to the other one. ImportError without numpy."""
+    end gives way to the other one. ``out``: where to; may be hi itself.
+    ImportError without numpy."""
     import numpy as np
 
     lo, hi = _closed(np, lo, hi)
-    middle = hi - lo
+    middle = np.subtract(hi, lo, out=out)
     half = float(middle.max()) * 0.5e-9 if len(lo) else 0.0
     middle >>= 1
     middle += lo

@@ -61,7 +61,8 @@ def _line(ax: Any, channel: "Channel", gaps: Sequence[Gap], scale: float, colour
 
     earliest, latest, y = channel.read()
     n = len(y)
-    x = np.maximum.accumulate(_arrays.middles(earliest, latest, channel._core.origin()))
+    x = np.asarray(_arrays.middles(earliest, latest, channel._core.origin()))
+    np.maximum.accumulate(x, out=x)
     style = _STEPS.get(channel.semantics, "default")
     if n > 4 * _COLUMNS:
         x, y = envelope(np, x, y, _COLUMNS)

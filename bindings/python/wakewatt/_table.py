@@ -31,10 +31,10 @@ class _Times:
     """When samples came: wall clock where the trace knows it, time since its first record
     otherwise, as ns in a numpy array of their own."""
 
-    def __init__(self, core: Core, lo: Any, hi: Any) -> None:
+    def __init__(self, core: Core, lo: Any, hi: Any, out: Any = None) -> None:
         self.wall = lib.ww_trace_anchor_count(core.h()) > 0
         self.origin = core.origin()
-        self.ns, self.half_width_s = _arrays.centres(lo, hi)
+        self.ns, self.half_width_s = _arrays.centres(lo, hi, out)
         if self.wall:
             n = len(self.ns)
             column = _ffi.integers(self.ns)
@@ -49,8 +49,8 @@ class _Times:
     def index(self, pd: Any) -> Any:
         """DatetimeIndex in UTC or TimedeltaIndex, named "time"."""
         if self.wall:
-            return pd.DatetimeIndex(self.stamps(), name="time").tz_localize("UTC")
-        return pd.TimedeltaIndex(self.stamps(), name="time")
+            return pd.DatetimeIndex(self.ns, dtype="datetime64[ns, UTC]", name="time", copy=False)
+        return pd.TimedeltaIndex(self.stamps(), name="time", copy=False)
 
     def describe(self) -> str:
         """What the times are, in a sentence."""
@@ -97,7 +97,7 @@ def series(channel: "Channel") -> Any:
     """A channel for pandas."""
     pd = _need("pandas", "to_pandas()")
     lo, hi, values = channel.read()
-    times = _Times(channel._core, lo, hi)
+    times = _Times(channel._core, lo, hi, out=hi)
     out = pd.Series(values, index=times.index(pd), name=channel.name, copy=False)
     out.attrs.update(describe(channel), **_attributes(channel._core, times))
     return out
@@ -173,7 +173,7 @@ class Table:
         Channel.to_pandas(), ``attrs["channels"]`` holds what is known of each channel."""
         pd = _need("pandas", "to_pandas()")
         lo, hi, columns = self.read()
-        times = _Times(self._core, lo, hi)
+        times = _Times(self._core, lo, hi, out=hi)
         out = pd.DataFrame(columns, index=times.index(pd), copy=False)
         out.attrs.update(source=self.source, **_attributes(self._core, times),
                          channels={name: describe(c) for name, c in self.channels.items()})
