@@ -44,8 +44,9 @@ class Mirror(unittest.TestCase):
         lines, ours = [], []
         for s in _ffi.STRUCTURES:
             for name, *_ in s._fields_:
-                lines.append(f'printf("{s.__name__}.{name} %zu %zu\\n", offsetof(struct {s.__name__}'
-                             f', {name}), sizeof(((struct {s.__name__} *)0)->{name}));')
+                lines.append(f'printf("{s.__name__}.{name} %zu %zu\\n", '
+                             f'offsetof(struct {s.__name__}, {name}), '
+                             f'sizeof(((struct {s.__name__} *)0)->{name}));')
                 field = getattr(s, name)
                 ours.append(f"{s.__name__}.{name} {field.offset} {field.size}")
         for key, value in re.findall(r"\b(WW_[A-Z0-9_]+) = (-?\d+)", self.header):
@@ -61,7 +62,8 @@ class Mirror(unittest.TestCase):
         self.assertEqual(said[:len(ours)], ours)
         constants = {}
         for kind in vars(_ffi).values():
-            if isinstance(kind, type) and issubclass(kind, enum.IntEnum) and kind.__name__[:3] == "ww_":
+            if (isinstance(kind, type) and issubclass(kind, enum.IntEnum)
+                    and kind.__name__[:3] == "ww_"):
                 for c in kind:
                     constants.setdefault(c.name, set()).add(c.value)
         for line in said[len(ours):]:
@@ -145,8 +147,8 @@ class Library(Folder):
         shutil.copy(made, os.path.join(parent, "wakewatt", "libwakewatt.so.0"))
         env = {"WAKEWATT_LIBRARY": None, "PYTHONPATH": parent,
                "LD_LIBRARY_PATH": os.path.dirname(self.REAL)}
-        self.refused(r"\S+/wakewatt/libwakewatt\.so\.0 cannot be loaded: it needs libabsent\.so\.7, "
-                     "which is not installed; or build", **env)
+        self.refused(r"\S+/wakewatt/libwakewatt\.so\.0 cannot be loaded: it needs "
+                     r"libabsent\.so\.7, which is not installed; or build", **env)
 
     def test_package_of_what_is_missing(self):
         soname = "libusb-1.0.so.0"
