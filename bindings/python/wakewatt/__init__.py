@@ -29,7 +29,10 @@ from ._attribute import (Attribution, Device, Inseparable, LevelInOrder, NextRea
                          attribute)
 from ._calibrate import Calibration, Plan, calibrate, plan
 from ._compare import Comparison, ComparisonRow, compare
+from ._cycles import (CycleSet, Shift, ShiftRow, Verdict, Vet, VetRow, bisect, shift, vet)
 from ._ffi import TIME_MAX, TIME_MIN, Error
+from ._kernlog import (KernelCycle, KernelLog, PmDevice, PmOther, PmPhase, kernlog,
+                       kernlog_cycles)
 from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
 from ._records import Bytes, Gap, Mark, Source, Transport
 from ._record import Live, LiveTable, Recording, RecorderStats, record
@@ -45,7 +48,9 @@ from ._table import Table
 from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
-__all__ = ["open", "attribute", "Attribution", "Device", "Inseparable", "LevelInOrder",
+__all__ = ["open", "kernlog", "kernlog_cycles", "KernelLog", "KernelCycle", "PmPhase",
+           "PmDevice", "PmOther", "CycleSet", "shift", "Shift", "ShiftRow", "vet", "Vet", "VetRow",
+           "bisect", "Verdict", "attribute", "Attribution", "Device", "Inseparable", "LevelInOrder",
            "NextReading", "Saving", "calibrate", "Calibration", "plan", "Plan", "Standby", "Clause",
            "Steps", "Step", "Level", "record", "Recording", "RecorderStats", "Live", "LiveTable",
            "Trace", "Stretch", "Table", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap",
