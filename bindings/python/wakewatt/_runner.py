@@ -18,7 +18,8 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple,
+                    Union)
 
 from . import _ffi
 from ._ffi import lib
@@ -217,30 +218,67 @@ class _Ended:
     cpu_s: float
 
 
+class _Held:
+    """Keeps Ctrl-C back until release(): a command that has begun must be known first.
+
+    The signal's handler is exchanged; a mask would be handed down to the command.
+    """
+
+    def __init__(self) -> None:
+        self._got: Optional[Any] = None
+        old = signal.getsignal(signal.SIGINT)
+        mine = threading.current_thread() is threading.main_thread() and callable(old)
+        self._old: Optional[Any] = old if mine else None
+        if mine:
+            signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, number: int, frame: Any) -> None:
+        self._got = (number, frame)
+
+    def release(self) -> None:
+        """What came meanwhile comes now. May be called again."""
+        if self._old is not None:
+            old, self._old = self._old, None
+            signal.signal(signal.SIGINT, old)
+            if self._got:
+                old(*self._got)
+
+
 def _once(v: _Variant, out_fd: int) -> _Ended:
     """The command, to its end. What interrupts the waiting ends it, too."""
-    lo = _now()
-    child = subprocess.Popen(v.argv, stdout=out_fd, stderr=out_fd, env={**os.environ, **v.env},
-                             start_new_session=not os.isatty(0))
-    hi = alive = _now()
-    fd, ready = os.pidfd_open(child.pid), select.poll()
-    ready.register(fd, select.POLLIN)
+    held = _Held()
     try:
-        while True:
-            before = _now()
-            if ready.poll(0):
-                break
-            alive = before
-            # The end is known to a thousandth of the time that it ran.
-            ready.poll(min(max((before - lo) // 10**9, 1), 100))
-        _, status, use = os.wait4(child.pid, 0)
-    except BaseException:
-        _end(child, ready)
-        raise
+        lo = _now()
+        child = subprocess.Popen(v.argv, stdout=out_fd, stderr=out_fd,
+                                 env={**os.environ, **v.env},
+                                 start_new_session=not os.isatty(0))
+        hi = _now()
+        fd, ended = os.pidfd_open(child.pid), select.poll()
+        ended.register(fd, select.POLLIN)
+        try:
+            held.release()
+            alive, status, cpu = _wait(child.pid, ended, lo, hi)
+        except BaseException:
+            _end(child, ended)
+            raise
+        finally:
+            os.close(fd)
     finally:
-        os.close(fd)
+        held.release()
     child.returncode = os.waitstatus_to_exitcode(status)
-    return _Ended(lo, hi, alive, _now(), status, use.ru_utime + use.ru_stime)
+    return _Ended(lo, hi, alive, _now(), status, cpu)
+
+
+def _wait(pid: int, ended: "select.poll", began: int, alive: int) -> Tuple[int, int, float]:
+    """(until when it surely ran, status, CPU time); the end to a thousandth of its time."""
+    while True:
+        before = _now()
+        if ended.poll(0):
+            break
+        alive = before
+        ended.poll(min(max((before - began) // 10**9, 1), 100))
+    _, status, use = os.wait4(pid, 0)
+    return alive, status, use.ru_utime + use.ru_stime
 
 
 def _end(child: "subprocess.Popen[bytes]", ended: "select.poll") -> None:
