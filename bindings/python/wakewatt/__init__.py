@@ -30,7 +30,8 @@ from ._attribute import (Attribution, Device, Inseparable, LevelInOrder, NextRea
 from ._calibrate import Calibration, Plan, calibrate, plan
 from ._compare import Comparison, ComparisonRow, compare
 from ._cycles import (CycleSet, Shift, ShiftRow, Verdict, Vet, VetRow, bisect, shift, vet)
-from ._ffi import TIME_MAX, TIME_MIN, Error
+from ._devices import (Action, Devices, Found, Loopback, Meter, Meters, devices, loopback, meters)
+from ._ffi import MISSING, TIME_MAX, TIME_MIN, Error
 from ._kernlog import (KernelCycle, KernelLog, PmDevice, PmOther, PmPhase, kernlog,
                        kernlog_cycles)
 from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
@@ -43,12 +44,14 @@ from ._runtime import Runtime, RuntimeCase, RuntimeNeed, runtime
 from ._standby import Clause, Standby
 from ._stat import ChannelStat, StatReport
 from ._steps import Level, Step, Steps
+from ._store import Writer, formats
 from ._suspend import Policy, SuspendFit, SuspendModel, suspend_model
 from ._table import Table
 from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
-__all__ = ["open", "kernlog", "kernlog_cycles", "KernelLog", "KernelCycle", "PmPhase",
+__all__ = ["open", "meters", "Meter", "Meters", "devices", "Devices", "Found", "Action",
+           "loopback", "Loopback", "Writer", "formats", "MISSING", "kernlog", "kernlog_cycles", "KernelLog", "KernelCycle", "PmPhase",
            "PmDevice", "PmOther", "CycleSet", "shift", "Shift", "ShiftRow", "vet", "Vet", "VetRow",
            "bisect", "Verdict", "attribute", "Attribution", "Device", "Inseparable", "LevelInOrder",
            "NextReading", "Saving", "calibrate", "Calibration", "plan", "Plan", "Standby", "Clause",

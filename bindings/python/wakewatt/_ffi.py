@@ -195,6 +195,11 @@ class Handle:
         """Whether it is."""
         return self._value is None
 
+    def detach(self) -> None:
+        """It is closed by whoever calls this: not by the end of its life."""
+        self._value = None
+        self._finalizer.detach()
+
     def close(self) -> None:
         """May be called again."""
         self._value = None

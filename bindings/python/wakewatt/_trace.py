@@ -21,6 +21,7 @@ from ._result import document
 from ._resume import ResumeAnalyses
 from ._runs import RunAnalyses
 from ._table import Table
+from ._store import StoreMethods
 from ._types import Number
 
 
@@ -129,7 +130,7 @@ class Base(View):
         return Bytes(bytes(data), lo, hi, self._origin())
 
 
-class Trace(Base, PowerAnalyses, RunAnalyses, ResumeAnalyses, LiveTrace):
+class Trace(Base, PowerAnalyses, RunAnalyses, ResumeAnalyses, LiveTrace, StoreMethods):
     """A trace opened for reading: closed, or still being recorded.
 
     Use it with ``with``. A handle serves one thread at a time. Every method raises Error
