@@ -8,7 +8,8 @@ import sys
 import unittest
 
 from pyruns import PLOT, ROUNDS, Case, pyplot, write_runs
-from pytrace import START, Writer, _ffi, environment, main, numpy, program, wakewatt
+from pytrace import (START, Writer, _ffi, environment, main, numpy, program, wakewatt,
+                     write_cycles)
 
 try:
     import pandas
@@ -197,6 +198,13 @@ class Compare(Case):
         self.same(have, "--paired", "--resolution", "0.05", "--column", "A,B", "--measure",
                   "energy", "--unit", "J", "--offset-u", "0.01", wide)
         self.assertEqual(have["energy"].verdict, "less")
+        three = wakewatt.compare({"A": self.A, "B": self.B,
+                                  "C": (9.9, 10.4, 9.7, 9.8, 10.0, 9.6)})
+        self.assertGreater(three["value", "C"].p_holm, 0.01)
+        self.assertLess(three["value", "B"].p, three["value", "B"].p_holm)
+        self.rows(three)
+        with self.assertRaisesRegex(KeyError, "several"):
+            three["value"]
         if numpy:
             again = wakewatt.compare(numpy.array(self.A), numpy.array((*self.B, numpy.nan)),
                                      **more)
@@ -216,6 +224,18 @@ class Compare(Case):
         have = wakewatt.compare(table, label="kind", column="energy (J)")
         self.same(have, table, "--label", "kind", "--column", "energy (J)")
         self.assertEqual(have.rows[0].unit, "J")
+
+    def test_cycles_become_a_shift(self):
+        a, b = self.path("a.wwt"), self.path("b.wwt")
+        write_cycles(a, 4)
+        write_cycles(b, 5)
+        with wakewatt.open(a) as old, wakewatt.open(b) as new:
+            have = wakewatt.compare(old, new, top=3)
+            self.assertEqual(wakewatt.compare(old.resume(), new, top=3).document, have.document)
+        self.assertIsInstance(have, wakewatt.Shift)
+        self.assertEqual(wakewatt.compare([a], [b]).document, wakewatt.compare(a, b).document)
+        with self.assertRaisesRegex(ValueError, "fail_if"):
+            wakewatt.compare(self.runs, top=3)
 
     def test_wrong_use(self):
         for wrong, text in (((self.runs, self.A), "cannot be compared"), ((self.A,), "one set"),

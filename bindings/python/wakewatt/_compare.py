@@ -9,10 +9,11 @@ from array import array
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _ffi, _parse, _plot, _runs
+from . import _cycles, _ffi, _parse, _plot, _runs
 from ._ffi import lib
 from ._parse import PART, Given
 from ._result import Report, both, html_table, interval, number, plain, prefixed, quantity
+from ._resume import ResumeReport
 from ._trace import Trace
 from ._types import Interval, Quantity
 
@@ -216,6 +217,12 @@ def _draw_row(ax: Any, k: int, r: ComparisonRow, lo: float, hi: float) -> None:
 
 def _is_trace(thing: Any) -> bool:
     return isinstance(thing, Trace)
+
+
+def _told_as_cycles(thing: Any) -> bool:
+    """Resume reports and sets of cycles, or a list that begins with one."""
+    first = thing[0] if isinstance(thing, (list, tuple)) and thing else thing
+    return isinstance(first, (_cycles.CycleSet, ResumeReport))
 
 
 def _trace_file(path: str) -> bool:
@@ -431,8 +438,9 @@ def compare(a: Any, b: Any = None, *more: Any, paired: Optional[bool] = None,
 
     - Traces (or their paths, or lists of them) that hold runs: what ``pwrlog compare`` prints,
       a Comparison. One trace with several variants is enough.
-    - Traces of cycles of suspend, one or a list on each side: what ``resumetime compare``
-      prints, a Shift (``fail_if``, ``top``: as there).
+    - Traces of cycles of suspend, one or a list on each side, their resume() or CycleSets (of
+      kernel logs, too): what ``resumetime compare`` prints, a Shift (``fail_if``, ``top``: as
+      there).
     - Numbers: sequences, arrays or Series of one set each, dicts or DataFrames of sets by
       name, and files (one a line, CSV, JSON of hyperfine): a Comparison. None and NaN are runs
       that failed.
@@ -452,12 +460,12 @@ def compare(a: Any, b: Any = None, *more: Any, paired: Optional[bool] = None,
     if meters not in (None, "one", "two"):
         raise ValueError(f"meters is 'one' or 'two', not {meters!r}")
     things = [a, *(() if b is None else (b,)), *more]
+    if len(things) == 2 and any(map(_told_as_cycles, things)):
+        return _cycles.shift(a, b, fail_if=fail_if, top=top)
     traces, rest = _flat(things)
     if traces and rest:
         raise ValueError("a trace and a list of numbers cannot be compared with each other")
     if traces and len(things) == 2 and _cycles_only(traces):
-        from . import _cycles  # type: ignore[attr-defined,unused-ignore]
-
         return _cycles.shift(a, b, fail_if=fail_if, top=top)
     if fail_if is not None or top:
         raise ValueError("fail_if and top belong to two sets of cycles of suspend")
