@@ -2,7 +2,6 @@
 """Suspends as the kernel tells them: kernel text and ftrace, cycle by cycle."""
 from __future__ import annotations
 
-import codecs
 import ctypes
 import json
 import math
