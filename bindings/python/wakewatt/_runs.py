@@ -165,17 +165,21 @@ class Runs(Report):
         if not self.runs:
             return "<p>no runs in this trace</p>"
         many = len(self.runs) > 1
-        head = ["variant", "runs", "time", "energy", "above baseline", "power", "work",
-                "energy per unit", "above baseline per unit"]
-        rows = [[v.variant or "all", f"{v.n} of {v.runs}" if v.n != v.runs else str(v.n),
-                 *(prefixed(q) for q in (v.duration_s, v.energy_J, v.above_baseline_J, v.mean_W,
-                                         v.work, v.energy_J_per_unit,
-                                         v.above_baseline_J_per_unit))]
-                for v in self.variants]
         out = "".join(f"<div>{escape(v.variant + ': ' if v.variant else '')}"
                       f"<code>{escape(_short(v.command, 100))}</code></div>"
                       for v in self.variants)
-        out += _columns(head, rows, "means; ± is k = 2, about 95 %") if many else ""
+        if many:
+            head = ["variant", "runs", "time", "energy", "above baseline", "power"]
+            out += _columns(head, [[
+                v.variant or "all", f"{v.n} of {v.runs}" if v.n != v.runs else str(v.n),
+                *map(prefixed, (v.duration_s, v.energy_J, v.above_baseline_J, v.mean_W))]
+                for v in self.variants], "means; ± is k = 2, about 95 %")
+        if many and any(v.work for v in self.variants):
+            head = ["variant", "work", "time per unit", "energy per unit",
+                    "above baseline per unit"]
+            out += _columns(head, [[v.variant or "all", *map(prefixed, (
+                v.work, v.time_s_per_unit, v.energy_J_per_unit, v.above_baseline_J_per_unit))]
+                for v in self.variants])
         head = ["run", "variant", "time", "energy", "above baseline", "peak", "work", "remark"]
         rows = [[str(r.run), r.variant,
                  *(prefixed(q) for q in (r.duration_s, r.energy_J, r.above_baseline_J)),

@@ -11,7 +11,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple, Union
 from . import _ffi, _plot
 from ._ffi import lib, raw
 from ._parse import JOULES, PART, SECONDS, WATTS, Given, exact, given, parse_gaps, slurp
-from ._result import Report, both, html_table, number, plain, prefixed, quantity
+from ._result import Report, both, html_notes, html_table, number, plain, prefixed, quantity
 from ._types import Quantity
 
 #: ("exponential", mean), ("fixed", length), ("pareto", least, alpha[, most]) in seconds; the same
@@ -42,7 +42,7 @@ class SuspendFit:
             ("time to suspend", self.suspend_s), ("time to resume", self.resume_s))]
         from_ = "heartbeat and power" if self.from_beats else "power alone"
         return (html_table(("", "± is k = 2"), rows, f"{self.cycles} cycles, by {from_}")
-                + (html_table((), ((self.why,),)) if self.why else ""))
+                + html_notes((self.why,) if self.why else ()))
 
 
 @dataclass(frozen=True)
