@@ -178,6 +178,8 @@ class Suspend(Case):
             self.same(have, "--suspend-time", ".5", "--resume-time", ".5", "--transition", "8",
                       "--gaps", "fixed:30", path, words=())
             self.assertEqual(have.fit.cycles, 6)
+            with self.assertRaisesRegex(ValueError, "does not tell what transitions cost"):
+                wakewatt.suspend_model(t, gaps=("fixed", 30))
             with self.assertRaisesRegex(OSError, "volts"):
                 t.suspend_fit("volts")
 
