@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "wakewatt.h"
 
 int ww_recorder_run(struct ww_recorder *r, int wake_fd, struct ww_error *err)
 {

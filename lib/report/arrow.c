@@ -12,7 +12,6 @@
 #include "base/str.h"
 #include "report/arrowabi.h"
 #include "report/format.h"
-#include "wakewatt.h"
 
 #define BATCH_ROWS 65536
 
@@ -387,6 +386,12 @@ static void fill_values(const struct table *x, struct batch *to, const struct ww
 	}
 }
 
+/* A broken file may have times so far apart that no int64 holds the difference. */
+static int64_t minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* The middle of what is sure; an open end gives way to the other one. */
 static void fill_times(const struct table *x, const struct ww_trace *t, struct batch *to,
 		       const int64_t *lo, const int64_t *hi, size_t n)
@@ -400,12 +405,12 @@ static void fill_times(const struct table *x, const struct ww_trace *t, struct b
 	memcpy(column + to->cap, lo, n * sizeof(*lo));
 	memcpy(column + 2 * to->cap, hi, n * sizeof(*hi));
 	for (size_t i = 0; i < n; i++) {
-		const int64_t a = (lo[i] == WW_TIME_MIN ? hi[i] : lo[i]) - x->origin;
-		const int64_t b = (hi[i] == WW_TIME_MAX ? lo[i] : hi[i]) - x->origin;
+		const int64_t a = lo[i] == WW_TIME_MIN ? hi[i] : lo[i];
+		const int64_t b = hi[i] == WW_TIME_MAX ? lo[i] : hi[i];
 
-		t_s[i] = (double)(a + b) * 0.5e-9;
+		t_s[i] = (double)minus(minus(a, x->origin), minus(x->origin, b)) * 0.5e-9;
 		if (wall)
-			wall[i] = x->origin + a + (b - a) / 2;
+			wall[i] = (int64_t)((uint64_t)a + ((uint64_t)b - (uint64_t)a) / 2);
 	}
 	if (wall)
 		ww_trace_walls(t, n, wall, wall, NULL);
