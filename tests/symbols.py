@@ -92,7 +92,7 @@ def check_calls(build):
 
 
 def check_python():
-    public = declared() | set(re.findall(r"\bstruct (ww_\w+)",
+    public = declared() | set(re.findall(r"\b(?:struct|enum) (ww_\w+)",
                                          (ROOT / "include" / "wakewatt.h").read_text()))
     for path in sorted((ROOT / "bindings").rglob("*.py")):
         for name in sorted(set(re.findall(r"\bww_\w+", path.read_text(encoding="utf-8")))):
