@@ -467,10 +467,12 @@ struct ArrowArrayStream;
  * one float64 for each channel by its name, null where the meter gave nothing. Units stand in
  * the fields' metadata. All of one moment: what a growing trace gains later is not in it.
  * @param channel  [n] ids, all of one source
- * @param out      filled; released by whoever takes it; lives longer than the trace
+ * @param out      filled; released by whoever takes it; lives longer than the trace, and
+ *                 any thread may take it. Not to be released after an error
  */
 WW_API int ww_trace_arrow(struct ww_trace *t, const uint32_t *channel, size_t n, int64_t from_ns,
 			  int64_t to_ns, struct ArrowArrayStream *out, struct ww_error *err);
+
 /**
  * ww_trace_wall() of many moments at once. @param boot_ns,real_ns  shape (n); may be the same
  */
@@ -730,6 +732,11 @@ WW_API int ww_campaign_new(struct ww_recorder *r, uint32_t serial,
 WW_API int ww_campaign_fd(const struct ww_campaign *c);
 /** @return 1 going on, 0 all cycles done, negative error */
 WW_API int ww_campaign_dispatch(struct ww_campaign *c, struct ww_error *err);
+/**
+ * ww_recorder_run() of the campaign's recorder with the campaign in it.
+ * @return 1 woken, 0 all cycles are done or all sources have ended, negative error
+ */
+WW_API int ww_campaign_run(struct ww_campaign *c, int wake_fd, struct ww_error *err);
 /** Progress: cycle now running (from 1), and a word for its phase. */
 WW_API uint32_t ww_campaign_progress(const struct ww_campaign *c, const char **phase);
 WW_API void ww_campaign_state(const struct ww_campaign *c, struct ww_campaign_state *out);

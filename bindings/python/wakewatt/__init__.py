@@ -28,12 +28,12 @@ from ._channel import Channel
 from ._attribute import (Attribution, Device, Inseparable, LevelInOrder, NextReading, Saving,
                          attribute)
 from ._calibrate import Calibration, Plan, calibrate, plan
+from ._campaign import Campaign, CampaignState, campaign
 from ._compare import Comparison, ComparisonRow, compare
-from ._cycles import (CycleSet, Shift, ShiftRow, Verdict, Vet, VetRow, bisect, shift, vet)
-from ._devices import (Action, Devices, Found, Loopback, Meter, Meters, devices, loopback, meters)
+from ._cycles import CycleSet, Shift, ShiftRow, Verdict, Vet, VetRow, bisect, shift, vet
+from ._devices import Action, Devices, Found, Loopback, Meter, Meters, devices, loopback, meters
 from ._ffi import MISSING, TIME_MAX, TIME_MIN, Error
-from ._kernlog import (KernelCycle, KernelLog, PmDevice, PmOther, PmPhase, kernlog,
-                       kernlog_cycles)
+from ._kernlog import KernelCycle, KernelLog, PmDevice, PmOther, PmPhase, kernlog, kernlog_cycles
 from ._parse import Work, WorkFound, parse_duration, parse_gaps, parse_quantity
 from ._records import Bytes, Gap, Mark, Source, Transport
 from ._record import Live, LiveTable, Recording, RecorderStats, record
@@ -50,19 +50,20 @@ from ._table import Table
 from ._trace import Stretch, Trace
 from ._types import Interval, Quantity
 
-__all__ = ["open", "meters", "Meter", "Meters", "devices", "Devices", "Found", "Action",
-           "loopback", "Loopback", "Writer", "formats", "MISSING", "kernlog", "kernlog_cycles", "KernelLog", "KernelCycle", "PmPhase",
-           "PmDevice", "PmOther", "CycleSet", "shift", "Shift", "ShiftRow", "vet", "Vet", "VetRow",
-           "bisect", "Verdict", "attribute", "Attribution", "Device", "Inseparable", "LevelInOrder",
-           "NextReading", "Saving", "calibrate", "Calibration", "plan", "Plan", "Standby", "Clause",
-           "Steps", "Step", "Level", "record", "Recording", "RecorderStats", "Live", "LiveTable",
-           "Trace", "Stretch", "Table", "Channel", "Bytes", "Source", "Transport", "Mark", "Gap",
-           "Interval", "Quantity", "StatReport", "ChannelStat", "ResumeReport", "Cycle", "Stall",
-           "LatencySummary", "Error", "compare", "Comparison", "ComparisonRow",
-           "run", "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime", "RuntimeCase",
-           "RuntimeNeed", "suspend_model", "SuspendModel", "SuspendFit", "Policy", "Work",
-           "WorkFound", "parse_duration", "parse_gaps", "parse_quantity", "TIME_MIN", "TIME_MAX",
-           "__version__", "features"]
+__all__ = ["open", "campaign", "Campaign", "CampaignState", "meters", "Meter", "Meters",
+           "devices", "Devices", "Found", "Action", "loopback", "Loopback", "Writer", "formats",
+           "MISSING", "kernlog", "kernlog_cycles", "KernelLog", "KernelCycle", "PmPhase",
+           "PmDevice", "PmOther", "CycleSet", "shift", "Shift", "ShiftRow", "vet", "Vet",
+           "VetRow", "bisect", "Verdict", "attribute", "Attribution", "Device", "Inseparable",
+           "LevelInOrder", "NextReading", "Saving", "calibrate", "Calibration", "plan", "Plan",
+           "Standby", "Clause", "Steps", "Step", "Level", "record", "Recording", "RecorderStats",
+           "Live", "LiveTable", "Trace", "Stretch", "Table", "Channel", "Bytes", "Source",
+           "Transport", "Mark", "Gap", "Interval", "Quantity", "StatReport", "ChannelStat",
+           "ResumeReport", "Cycle", "Stall", "LatencySummary", "Error", "compare", "Comparison",
+           "ComparisonRow", "run", "Run", "Runs", "RunsMeter", "RunVariant", "runtime", "Runtime",
+           "RuntimeCase", "RuntimeNeed", "suspend_model", "SuspendModel", "SuspendFit", "Policy",
+           "Work", "WorkFound", "parse_duration", "parse_gaps", "parse_quantity", "TIME_MIN",
+           "TIME_MAX", "__version__", "features"]
 
 #: version of the library in use
 __version__ = _ffi.text(_ffi.lib.ww_version())

@@ -14,7 +14,7 @@ from ._base import View
 from ._calibrate import Calibration
 from ._ffi import lib
 from ._parse import WATTS, Given, Path, given, slurp
-from ._result import Report, both, html_table, interval, number, quantity
+from ._result import Report, both, html_table, interval, quantity
 from ._types import Interval, Quantity
 
 #: readings: a file, the text itself, pairs of what changed and the reading, or a DataFrame of

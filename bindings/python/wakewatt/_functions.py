@@ -122,6 +122,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any], int]] = {
         POINTER(c_void_p), ERR], FALLIBLE),
     "ww_campaign_fd": (c_int, [c_void_p], PLAIN),
     "ww_campaign_dispatch": (c_int, [c_void_p, ERR], FALLIBLE),
+    "ww_campaign_run": (c_int, [c_void_p, c_int, ERR], FALLIBLE),
     "ww_campaign_progress": (c_uint32, [c_void_p, POINTER(c_char_p)], PLAIN),
     "ww_campaign_state": (None, [c_void_p, POINTER(ww_campaign_state)], PLAIN),
     "ww_campaign_free": (None, [c_void_p], PLAIN),

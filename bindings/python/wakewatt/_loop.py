@@ -22,9 +22,11 @@ class Loop:
     """Runs a recorder until its sources end, stop() is called, or recording cannot go on."""
 
     def __init__(self, recorder: _ffi.Handle, name: str,
-                 step: Optional[Callable[[int], bool]] = None) -> None:
+                 step: Optional[Callable[[int], bool]] = None,
+                 before_stop: Optional[Callable[[], Any]] = None) -> None:
         """``step(wake_fd)`` takes the place of ww_recorder_run(): True while it goes on."""
         self._recorder, self._step = recorder, step or self._run_recorder
+        self._before_stop = before_stop
         self._jobs: "queue.SimpleQueue[Job]" = queue.SimpleQueue()
         self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._lock = threading.Lock()  # guards what follows
@@ -88,6 +90,8 @@ class Loop:
         except BaseException as e:
             self.error = e
         try:
+            if self._before_stop:
+                self._before_stop()
             lib.ww_recorder_stop(self._recorder(), _ffi.ww_error())
         except BaseException as e:
             self.error = self.error or e

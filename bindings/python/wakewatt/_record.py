@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import os
 import shutil
@@ -13,7 +14,7 @@ import time
 import weakref
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _ffi, _loop
 from ._ffi import lib, text
@@ -105,7 +106,8 @@ class Recording:
             self._folder = tempfile.mkdtemp(prefix="wakewatt-")
             path = os.path.join(self._folder, "recording.wwt")
         self.path = os.fspath(path)  #: of the trace
-        self._trace: Optional["Trace"] = None
+        # Weakly: a trace of a private file keeps the recording that owns the file.
+        self._trace: Callable[[], Optional["Trace"]] = lambda: None
         self._ids: Dict[str, int] = {}
         try:
             self._recorder = self._open(wanted, every_s, raw, commit_s, append, meta or {})
@@ -121,6 +123,9 @@ class Recording:
             self._timer = threading.Timer(for_s, self._loop.stop)
             self._timer.daemon = True
             self._timer.start()
+
+    def _before_start(self, recorder: _ffi.Handle) -> None:
+        """Between the sources and the start."""
 
     def _start(self) -> "_loop.Loop":
         return _loop.Loop(self._recorder, os.path.basename(self.path))
@@ -144,6 +149,7 @@ class Recording:
                 self._ids[s["name"] or s["uri"] or ""] = number
             for key, value in meta.items():
                 lib.ww_recorder_meta(recorder(), _ffi.raw(key), _ffi.raw(value), _ffi.ww_error())
+            self._before_start(recorder)
             lib.ww_recorder_start(recorder(), _ffi.ww_error())
         except BaseException:
             recorder.close()
@@ -211,6 +217,13 @@ class Recording:
         self._check()
         return self._loop.call(what)
 
+    def _add(self, what: Any) -> None:
+        """Something for the trace."""
+        self._check()
+        if not self.running:
+            raise _ffi.Error(errno.ESHUTDOWN, f"{self.path}: the recording has ended")
+        self._loop.call(what)
+
     def mark(self, label: str, kind: str = _ffi.MARK_LABEL, source: str = "") -> None:
         """Add a mark now: "+monitor" after it was plugged in. ``source``: which it concerns.
 
@@ -220,19 +233,19 @@ class Recording:
                             _ffi.raw(kind), _ffi.raw(label))
         now = lib.ww_clock_now_ns()  # not when the loop's turn comes
         mark.t = _ffi.ww_interval(now, now)
-        self._ask(lambda: lib.ww_recorder_mark(self._recorder(), ctypes.byref(mark),
+        self._add(lambda: lib.ww_recorder_mark(self._recorder(), ctypes.byref(mark),
                                                _ffi.ww_error()))
 
     def type(self, source: str, value: float, label: Optional[str] = None) -> None:
         """Type a reading into a ``manual:`` source, in the unit of its first channel."""
         number, said = self._id(source), _ffi.raw(label)
-        self._ask(lambda: lib.ww_recorder_type(self._recorder(), number, value, said,
+        self._add(lambda: lib.ww_recorder_type(self._recorder(), number, value, said,
                                                _ffi.ww_error()))
 
     def meta(self, key: str, value: str) -> None:
         """Set a key of the trace's description ("dut.kernel")."""
         k, v = _ffi.raw(key), _ffi.raw(value)
-        self._ask(lambda: lib.ww_recorder_meta(self._recorder(), k, v, _ffi.ww_error()))
+        self._add(lambda: lib.ww_recorder_meta(self._recorder(), k, v, _ffi.ww_error()))
 
     def _id(self, name: str) -> int:
         known = dict(self._ids)
@@ -284,13 +297,15 @@ class Recording:
         from ._trace import Trace
 
         self._check()
-        if self._trace is None or self._trace.closed:
-            self._trace = Trace(self.path)
-            if self._folder:  # a private file lasts as long as somebody reads it
-                self._trace._core.keep = self
+        trace = self._trace()
+        if trace is None or trace.closed:
+            trace = Trace(self.path)
+            if self._folder:
+                trace._core.keep = self
+            self._trace = weakref.ref(trace)
         else:
-            self._trace.refresh()
-        return self._trace
+            trace.refresh()
+        return trace
 
     def __getitem__(self, name: str) -> "Channel":
         """A channel of the trace, to be read or followed. KeyError: no such channel.
