@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import math
 import numbers
 from typing import Any, List, Optional, Tuple, Union
@@ -40,8 +41,8 @@ def wall_to_axis(core: Core, real_ns: int) -> int:
     Error (ENODATA): the trace knows no wall clock."""
     n = lib.ww_trace_anchor_count(core.h())
     if n == 0:
-        raise _ffi.Error(61, f"{core.path}: no reading of the wall clock was stored, so that a "
-                         "time of day cannot be found: give seconds or marks")
+        raise _ffi.Error(errno.ENODATA, f"{core.path}: no reading of the wall clock was stored, "
+                         "so that a time of day cannot be found: give seconds or marks")
     anchors = [lib.ww_trace_anchor(core.h(), i).contents for i in range(n)]
     # Of several at one moment the last one holds, as in ww_trace_wall().
     steps = sorted({a.boot_ns: a.real_ns for a in anchors}.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime
+import errno
 import os
 from array import array
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
@@ -110,8 +111,8 @@ class Base(View):
         """
         found = self._core.source(source)
         if found.kind != "serial":
-            raise _ffi.Error(22, f"{self.path}: source '{source}' holds samples, not bytes; "
-                                 "read its channels")
+            raise _ffi.Error(errno.EINVAL, f"{self.path}: source '{source}' holds samples, not "
+                             "bytes; read its channels")
         data, lo, hi = bytearray(), array("q"), array("q")
         cursor, batch = ctypes.c_void_p(), _ffi.ww_batch()
         lib.ww_cursor_open(self._h(), found.id, *self._axis(from_, to),
