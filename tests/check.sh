@@ -92,9 +92,9 @@ quiet() { [ -z "$idle" ] || wait "$idle_pid" 2>/dev/null || true; }
 # Under Debian's Python and its libraries; the wheel under the current ones; reading with nothing.
 pythons() {
 	all=$(ls tests/python/test_*.py)
-	TEST_PYTHON=/usr/bin/python3 python3 tests/runner.py -j"$jobs" $all
+	TEST_PYTHON=/usr/bin/python3 python3 tests/runner.py -j$((2 * jobs)) $all
 	result venv "virtual environment" &&
-		TEST_PYTHON=build/venv/bin/python WW_INSTALLED=1 python3 tests/runner.py -j"$jobs" $all
+		TEST_PYTHON=build/venv/bin/python WW_INSTALLED=1 python3 tests/runner.py -j$((2 * jobs)) $all
 	WW_BARE=1 python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E '/test_(wakewatt|columns)[.]py$')
 }
 # Machines that prove what their kernel does run two at a time; those that are timed, alone.

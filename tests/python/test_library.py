@@ -123,6 +123,18 @@ class Library(Folder):
             self.skipTest("libwakewatt is installed on this machine")
         self.refused("libwakewatt was not found: .*'make'.*'make install'.*WAKEWATT_LIBRARY", **env)
 
+    def test_the_linkers(self):
+        """Where there is no libwakewatt.so.0, one of another soname is named and refused."""
+        parent, linker = self.package("next"), self.path("next-linker")
+        os.mkdir(linker)
+        self.shared("next-linker/libwakewatt.so.1", "int ww_abi(void) { return 2; }\n"
+                    'const char *ww_version(void) { return "2.0"; }',
+                    "-Wl,-soname,libwakewatt.so.1")
+        os.symlink("libwakewatt.so.1", os.path.join(linker, "libwakewatt.so"))
+        self.refused(r"libwakewatt\.so\.1 \(version 2\.0\) has binary interface 2, this package "
+                     "needs 1: update the package", WAKEWATT_LIBRARY=None, PYTHONPATH=parent,
+                     LD_LIBRARY_PATH=linker, LIBRARY_PATH=linker)
+
     def test_checkout(self):
         """build/lib counts in a checkout only."""
         parent = self.package("tree", "bindings", "python")
