@@ -13,6 +13,7 @@ import unittest
 
 from pytrace import (SECOND, START, Folder, Writer, _ffi, environment, main, numpy, wakewatt,
                      write_mixed)
+from wakewatt._arrow import ArrowArrayStream
 
 UTC = datetime.timezone.utc
 FIRST = datetime.datetime(2023, 11, 14, 22, 13, 20, 1, UTC)  # the middle of 2 us
@@ -245,11 +246,10 @@ class Capsules(Mixed):
                 for _ in range(n):
                     t.__arrow_c_stream__()
             self.assertLess(size() - before, 4000, "KiB")
+        self.assertFalse([o for o in gc.get_objects() if isinstance(o, ArrowArrayStream)])
 
     def test_taken_and_half_taken(self):
         """As a consumer in C does it: moved out, one batch, released."""
-        from wakewatt._arrow import ArrowArrayStream
-
         class Array(ctypes.Structure):
             _fields_ = [("n", ctypes.c_int64 * 5), ("buffers", ctypes.c_void_p * 3),
                         ("release", ctypes.c_void_p), ("private", ctypes.c_void_p)]
