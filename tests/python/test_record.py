@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Recording from Python, and following what is recorded."""
+import errno
 import json
 import os
 import select
@@ -9,8 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-import unittest
 
 from pytrace import Folder, environment, main, program, wakewatt
 
@@ -133,7 +132,7 @@ class Recordings(Folder):
         thread.join()
         self.assertGreater(count[0] - before, 50)
 
-    def test_stopping_a_full_recorder_keeps_what_was_measured(self):
+    def test_a_body_that_fails_keeps_what_was_measured(self):
         """A body that fails ends the recording; its own error comes through."""
         path = self.path("f.wwt")
         with self.assertRaises(ZeroDivisionError):
@@ -184,6 +183,29 @@ print(wakewatt.open(sys.argv[1]).state, flush=True)
             self.assertEqual(t.state, "closed")
 
 
+    def test_a_full_disk(self):
+        """Told at the next call and at the end, once; what was stored before stays."""
+        p = self.run_until("""
+import resource, sys, time, wakewatt
+rec = wakewatt.record("sim:?watts=25&noise=9&rate=20000&resolution=0.0001", sys.argv[1])
+next(rec["meter.power"].follow())
+resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
+print("going", flush=True)
+try:
+    while True:
+        rec.live()
+        time.sleep(0.02)
+except wakewatt.Error as e:
+    print(e.errno, rec.running, flush=True)
+rec.stop()
+""", "going")
+        code, running = p.communicate(timeout=30)[0].split()[:2]
+        self.assertIn(int(code), (errno.EFBIG, errno.ENOSPC, errno.EIO))
+        self.assertEqual((running, p.returncode), ("False", 0))
+        with wakewatt.open(self.path(self.id())) as t:
+            self.assertGreater(len(t["meter.power"]), 0)
+
+
 class Dut(threading.Thread):
     """A machine behind a console server: a beat every 5 ms, unless the file is there."""
 
@@ -214,9 +236,10 @@ class Campaigns(Folder):
         dut = Dut(self.dir.name)
         self.addCleanup(dut.over.set)
         phases = set()
-        with wakewatt.campaign(f"unix:{dut.place}", f"touch {dut.flag}", wake=f"rm {dut.flag}", cycles=2, meters=METER,
-                               path=self.path("c.wwt"), asleep_s=0.15, settle_s=0.15,
-                               silence_s=0.15, suspend_timeout_s=1, resume_timeout_s=2) as c:
+        with wakewatt.campaign(f"unix:{dut.place}", f"touch {dut.flag}", wake=f"rm {dut.flag}",
+                               cycles=2, meters=METER, path=self.path("c.wwt"), asleep_s=0.15,
+                               settle_s=0.15, silence_s=0.15, suspend_timeout_s=1,
+                               resume_timeout_s=2) as c:
             for state in c:
                 phases.add(state.phase)
         self.assertIn("asleep", " ".join(phases))
@@ -226,6 +249,33 @@ class Campaigns(Folder):
         d = json.loads(program("resumetime", "report", "--json", "--mode", "drain",
                                self.path("c.wwt")))
         self.assertEqual(report.document, d)
+
+    def test_stopped_in_a_sleep(self):
+        """The cycle is marked, what was asked for at the end is done, and the trace is closed."""
+        folder = self.path("stopped")
+        os.mkdir(folder)
+        dut, path, off = Dut(folder), self.path("s.wwt"), self.path("off")
+        self.addCleanup(dut.over.set)
+        with wakewatt.campaign(f"unix:{dut.place}", f"touch {dut.flag}", wake=f"rm {dut.flag}",
+                               off=f"touch {off}", path=path, asleep_s=60, settle_s=0.1,
+                               silence_s=0.1) as c:
+            for state in c:
+                if state.phase == "asleep":
+                    break
+            self.assertTrue(c.running)
+        self.assertFalse(c.running)
+        with wakewatt.open(path) as t:
+            self.assertEqual(t.state, "closed")
+            self.assertEqual(len([m for m in t.marks if m.kind == "request"]), 1)
+            self.assertEqual(len([m for m in t.marks if m.kind == "wake"]), 0)
+            self.assertEqual([m.text for m in t.marks if m.kind == "cycle-end"], ["stopped"])
+
+    def test_a_campaign_that_cannot_begin(self):
+        for wrong in ({"wake": "rtc:nonsense"}, {"alive": "meter>8X"}):
+            with self.assertRaises(wakewatt.Error):
+                wakewatt.campaign(None, "true", meters=METER, path=self.path("x.wwt"),
+                                  **{"alive": "meter>8W", **wrong})
+            self.assertFalse(os.path.exists(self.path("x.wwt")))
 
     def test_a_campaign_without_a_sign_of_life(self):
         with self.assertRaisesRegex(ValueError, "nothing shows"):

@@ -67,6 +67,10 @@ class Campaign(Recording):
                                          serial, ctypes.byref(options), what="the campaign",
                                          keep=(options, recorder))
 
+    def _give_up(self) -> None:
+        if self._campaign is not None:
+            self._campaign.close()
+
     def _start(self) -> "_loop.Loop":
         campaign = self._campaign
         assert campaign is not None

@@ -127,6 +127,9 @@ class Recording:
     def _before_start(self, recorder: _ffi.Handle) -> None:
         """Between the sources and the start."""
 
+    def _give_up(self) -> None:
+        """It could not be started: what needs the recorder goes before it."""
+
     def _start(self) -> "_loop.Loop":
         return _loop.Loop(self._recorder, os.path.basename(self.path))
 
@@ -152,6 +155,7 @@ class Recording:
             self._before_start(recorder)
             lib.ww_recorder_start(recorder(), _ffi.ww_error())
         except BaseException:
+            self._give_up()
             recorder.close()
             raise
         return recorder

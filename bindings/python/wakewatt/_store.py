@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import os
 from typing import IO, Any, Dict, Iterable, List, Optional, Sequence, Union
@@ -183,16 +184,23 @@ class StoreMethods(View):
         options = _ffi.options(
             _ffi.ww_export_options, what=_ffi.number(_ffi.ww_export_what, what, "what"),
             jsonl=int(format == "jsonl"), source=source, redact=int(redact))
-        done: List[int] = []
+        done: List[Union[int, _ffi.Error]] = []
 
         def write(fd: int) -> None:
-            done.append(lib.ww_export(self._h(), ctypes.byref(options), fd, _ffi.ww_error()))
+            try:
+                done.append(lib.ww_export(self._h(), ctypes.byref(options), fd, _ffi.ww_error()))
+            except _ffi.Error as e:
+                if e.errno != errno.EBADMSG:
+                    raise
+                done.append(e)  # the rest was written, and stays
 
         if isinstance(to, (str, os.PathLike)):
             write_file(to, write)
         else:
             to.flush()
             write(to.fileno())
+        if isinstance(done[0], _ffi.Error):
+            raise done[0]
         return done[0]
 
     def redecode(self, path: Path, source: Optional[str] = None) -> int:
@@ -201,9 +209,14 @@ class StoreMethods(View):
 
         Error: nothing was kept, the file exists.
         """
-        with Writer(path) as w:
-            return int(lib.ww_trace_redecode(self._h(), raw(source), w._handle(),
-                                             _ffi.ww_error()))
+        trace, w = self._h(), Writer(path)
+        try:
+            with w:
+                return int(lib.ww_trace_redecode(trace, raw(source), w._handle(),
+                                                 _ffi.ww_error()))
+        except BaseException:
+            os.unlink(w.path)  # ours, and of no use
+            raise
 
 
 def formats() -> Iterable[str]:
