@@ -8,12 +8,13 @@ import math
 import os
 import threading
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Callable, Dict, Generator, Iterator, List, Optional, Sequence, Tuple, Union
 
-from . import _ffi, _plot
+from . import _ffi
 from ._ffi import lib
 from ._parse import Path
-from ._result import Report, html_table, interval, number, plain
+from ._result import Report, html_notes, html_table, interval, number
 from ._types import Interval
 
 Paths = Union[Path, Sequence[Path]]
@@ -26,6 +27,36 @@ def _bounds(d: Any) -> Optional[Interval]:
 
 def _mid(i: Optional[Interval]) -> float:
     return math.nan if i is None else i.mid
+
+
+def ms(i: Optional[Interval]) -> str:
+    """A length in ms for a table: "158.5", "10.5 ± 0.5" where the bounds would be seen."""
+    if i is None or math.isnan(i.mid):
+        return ""
+    if not all(map(math.isfinite, i)):
+        return f"at most {i.hi:.4g}" if math.isfinite(i.hi) else f"at least {i.lo:.4g}"
+    half = float(i.width) / 2
+    if half <= 0.005 * abs(i.mid) or half < 0.0015:
+        size = abs(i.mid)
+        return f"{i.mid:.{0 if size >= 1e4 else 1 if size >= 10 else 2 if size >= 1 else 3}f}"
+    digits = min(max(-math.floor(math.log10(half)), 0), 3)
+    return f"{i.mid:.{digits}f} ± {math.ceil(half * 10 ** digits) / 10 ** digits:.{digits}f}"
+
+
+def why(reason: Dict[str, Any]) -> str:
+    """Of a result, after a colon: the step, who, and the error; else the line that says so."""
+    told = [reason.get("step") or "", " ".join(filter(None, (
+        reason.get("device"), f"({reason['driver']})" if reason.get("driver") else ""))),
+        str(reason.get("task") or ""), f"error {reason['errno']}" if reason.get("errno") else "",
+        f"woken by {reason['wakeup']}" if reason.get("wakeup") else ""]
+    said = ", ".join(filter(None, told)) or str(reason.get("text") or "")
+    return f": {said}" if said else ""
+
+
+def slow_one(c: "KernelCycle") -> str:
+    """The callback that was slowest to resume, with its length."""
+    found = c.slowest(1, "resume")
+    return f"{found[0].name} {ms(found[0].ms)} ms" if found else ""
 
 
 @dataclass(frozen=True)
@@ -122,51 +153,27 @@ class KernelCycle:
         return tuple(sorted(found, key=lambda d: -_mid(d.corrected_ms or d.ms))[:n])
 
     def _repr_html_(self) -> str:
-        rows = [(p.name, plain(_mid(p.ms), 5), plain(_mid(p.corrected_ms), 5))
-                for p in self.phases]
-        devices = [(d.name, d.driver, d.phase, plain(_mid(d.ms), 5),
+        rows = [(p.name, ms(p.ms), ms(p.corrected_ms) if p.corrected_ms != p.ms else "")
+                for p in self.phases if p.ms or p.corrected_ms]
+        devices = [(d.name, d.driver, d.phase, ms(d.ms),
                     "" if not d.critical else "yes", str(d.errno or "")) for d in self.slowest()]
-        return (f"<p>cycle {self.n}: {self.mode}, {self.result}</p>"
-                + html_table(("phase", "ms", "without the console"), rows)
-                + html_table(("slowest", "driver", "phase", "ms", "critical", "error"), devices))
+        said = [f"cycle {self.n}", self.mode or "mode not told", self.result + why(self.reason)]
+        alike = not any(r[2] for r in rows)
+        head = ("phase", "ms", "without the console (ms)")
+        return (f"<p>{escape(', '.join(said))}</p>"
+                + html_table(head[:2] if alike else head, [r[:2] if alike else r for r in rows])
+                + (html_table(("slowest", "driver", "phase", "ms", "critical", "error"), devices)
+                   if devices else "<p>no callback of a device is in the text</p>")
+                + html_notes([*self.errors, *self.contradictions]))
 
     def plot(self, ax: Optional[Any] = None, *, devices: int = 25) -> Any:
         """Its phases, and under them the slowest devices as bars; returns matplotlib's Axes.
 
-        The axis counts ms from the suspend's begin; the sleep is left out of nothing.
+        The axis counts ms from the suspend's begin; a sleep that the clock counts is cut out.
         """
-        bars = [d for d in self.slowest(devices) if math.isfinite(d.start_s)
-                and math.isfinite(d.end_s)]
-        bars.sort(key=lambda d: d.start_s)
-        spans = [p for p in self.phases if math.isfinite(p.start_s) and math.isfinite(p.end_s)]
-        ax = _plot.axes(ax, height=1.2 + 0.22 * (len(bars) + 1))
-        ax.grid(False, axis="y")
-        if not spans and not bars:
-            ax.text(0.5, 0.5, "no line of this cycle has a stamp", ha="center",
-                    transform=ax.transAxes)
-            return ax
-        zero = min([p.start_s for p in spans] + [d.start_s for d in bars])
-        for i, p in enumerate(spans):
-            left, width = 1e3 * (p.start_s - zero), 1e3 * (p.end_s - p.start_s)
-            ax.barh(0, width, left=left, height=0.9, color=_plot.GOOD if "resume" in p.name
-                    or p.name in ("thaw", "cpu_online") else _plot.MEASURED,
-                    alpha=0.35 + 0.3 * (i % 2))
-        widest = max((p.end_s for p in spans), default=zero) - zero
-        for p in spans:
-            if p.end_s - p.start_s > 0.09 * widest:
-                ax.text(1e3 * ((p.start_s + p.end_s) / 2 - zero), 0, p.name, ha="center",
-                        va="center", fontsize=7)
-        for row, d in enumerate(bars, 1):
-            ax.barh(row, 1e3 * (d.end_s - d.start_s), left=1e3 * (d.start_s - zero), height=0.8,
-                    color=_plot.BAD if d.errno else _plot.MODEL if d.critical else _plot.MUTED)
-            ax.text(1e3 * (d.end_s - zero), row, f" {_mid(d.ms):.4g} ms", va="center", fontsize=7)
-        ax.set_yticks(range(len(bars) + 1), ["phases"] + [
-            d.name + (f" ({d.driver})" if d.driver and d.driver != d.name else "") for d in bars],
-            fontsize=7)
-        ax.set_ylim(len(bars) + 0.6, -0.6)
-        ax.margins(x=0.08)
-        ax.set_xlabel("ms after the suspend began, by the kernel's clock")
-        return ax
+        from . import _kernplot
+
+        return _kernplot.devices(self, ax, devices)
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,6 +183,50 @@ class KernelLog(Report):
     cycles: Tuple[KernelCycle, ...]
     inputs: Tuple[str, ...]  #: what each text turned out to be
     summary: Dict[str, Any]  #: over all cycles: results, medians, phases, slowest
+    name: str = ""  #: of the first text
+    _make: Optional[Callable[[], "Reader"]] = field(default=None, repr=False, compare=False)
+
+    def slowest(self, n: int = 10) -> Tuple[Dict[str, Any], ...]:
+        """What cost most over all cycles, as the summary has it: name, driver, phase, ms, ..."""
+        return tuple((self.summary.get("slowest") or ())[:n])
+
+    def plot(self, ax: Optional[Any] = None, *, cycle: Optional[int] = None,
+             devices: int = 25) -> Any:
+        """A cycle's devices over time, see KernelCycle.plot(); None: the one slowest to resume.
+
+        ValueError: no such cycle.
+        """
+        found = [c for c in self.cycles if cycle in (None, c.n)]
+        if not found:
+            raise ValueError(f"{self.name}: no cycle {cycle}; it has {len(self.cycles)}"
+                             if cycle else f"{self.name}: no suspend in it")
+        return max(found, key=lambda c: _mid(c.resume_ms) if c.resume_ms else -1).plot(
+            ax, devices=devices)
+
+    def report(self, form: str, path: Optional[Path] = None) -> str:
+        """A form of the report: "text", "json", "csv" (a line a device), "html" (one page with the
+        timeline of each cycle) or "trace_events" (for Perfetto). It reads the text again.
+
+        ``path``: written there, too. ValueError: no such form. Error: the file exists.
+        """
+        if self._make is None:
+            raise ValueError("a log that was made by hand cannot be read again")
+        reader, kind = self._make(), _ffi.number(_ffi.ww_report_form, form, "form")
+        try:
+            out = "".join(written(lambda fd: reader.write(kind, fd)))
+        finally:
+            reader.close()
+        if path is not None:
+            write_file(path, lambda fd: write_all(fd, out))
+        return out
+
+    def html(self, path: Optional[Path] = None) -> str:
+        """The page of ``resumetime kernlog --html``; ``path``: written there, too."""
+        return self.report("html", path)
+
+    def trace_events(self, path: Optional[Path] = None) -> str:
+        """Trace Event JSON, for Perfetto; ``path``: written there, too."""
+        return self.report("trace_events", path)
 
     def _summary(self) -> str:
         return f"{len(self.cycles)} cycles, {', '.join(self.inputs)}"
@@ -190,24 +241,54 @@ class KernelLog(Report):
         return iter(self.cycles)
 
     def _html(self) -> str:
-        rows = [(str(c.n), c.mode, c.result, plain(_mid(c.suspend_ms), 5),
-                 plain(_mid(c.resume_ms), 5), plain(_mid(c.slept_ms), 5),
-                 c.slowest(1)[0].name if c.slowest(1) else "") for c in self.cycles]
-        return html_table(("cycle", "mode", "result", "suspend, ms", "resume, ms", "slept, ms",
-                           "slowest device"), rows)
+        if not self.cycles:
+            return "<p>no suspend in it</p>"
+        rows = [(str(c.n), c.mode or "not told", c.result + why(c.reason), ms(c.suspend_ms),
+                 ms(c.resume_ms), ms(c.slept_ms), ms(c.resume_corrected_ms)
+                 if c.resume_corrected_ms != c.resume_ms else "",
+                 slow_one(c)) for c in self.cycles]
+        head = ("cycle", "mode", "result", "suspend (ms)", "resume (ms)", "slept (ms)",
+                "resume without the console (ms)", "slowest to resume")
+        used = [i for i in range(len(head)) if any(r[i] for r in rows)]
+        return html_table([head[i] for i in used], [[r[i] for i in used] for r in rows[:40]]) + (
+            f"<p>and {len(rows) - 40} cycles more</p>" if len(rows) > 40 else "")
+
+
+def is_recording(path: Path) -> bool:
+    """Recordings are files of SQLite; everything else is text of some kind."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as f:
+            return f.read(15) == b"SQLite format 3"
+    except OSError:
+        return False  # the library says it better
+
+
+def listed(paths: Optional[Paths]) -> List[Path]:
+    """One path, several, or none."""
+    if paths is None:
+        return []
+    return [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
 
 
 class Texts:
     """Texts of one reading, open for as long as what reads them."""
 
     def __init__(self, paths: Paths) -> None:
-        listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        if not listed:
+        files = listed(paths)
+        if not files:
             raise ValueError("no text: name a file of kernel text or ftrace, or the two of a pair")
         self.handles: List[_ffi.Handle] = []
-        for p in listed:
-            self.handles.append(_ffi.Handle.new(lib.ww_text_open, lib.ww_text_close,
-                                                os.fsencode(p), what=os.fspath(p)))
+        for p in files:
+            if is_recording(p):
+                trace = _ffi.Handle.new(lib.ww_trace_open, lib.ww_trace_close, os.fsencode(p),
+                                        what=os.fspath(p))
+                self.handles.append(_ffi.Handle.new(lib.ww_text_trace, lib.ww_text_close, trace(),
+                                                    None, what=os.fspath(p), keep=(trace,)))
+            else:
+                self.handles.append(_ffi.Handle.new(lib.ww_text_open, lib.ww_text_close,
+                                                    os.fsencode(p), what=os.fspath(p)))
 
     def array(self) -> Tuple[Any, int]:
         """As the library takes them."""
@@ -221,7 +302,13 @@ class Texts:
 
 
 def options(baud: Optional[int], no_console: bool, gap_s: Optional[float]) -> Any:
-    """struct ww_kernlog_options."""
+    """struct ww_kernlog_options. ValueError: what cannot be meant."""
+    if baud is not None and no_console:
+        raise ValueError("baud and no_console: one of them")
+    if baud is not None and not 0 < baud <= 100_000_000:
+        raise ValueError(f"baud is {baud}; a rate such as 115200")
+    if gap_s is not None and not gap_s > 0:
+        raise ValueError(f"gap_s is {gap_s}; longer than no time, such as 0.05")
     return _ffi.options(_ffi.ww_kernlog_options, baud=baud, no_console=int(no_console),
                         gap_ns=_ffi.ns(gap_s, "gap_s"))
 
@@ -255,6 +342,12 @@ def written(write: Callable[[int], Any]) -> Generator[str, None, None]:
         thread.join()
     if failed:
         raise failed[0]
+
+
+def write_all(fd: int, out: str) -> None:
+    """Text into a descriptor."""
+    with open(fd, "w", encoding="utf-8", closefd=False) as f:
+        f.write(out)
 
 
 def write_file(path: Path, write: Callable[[int], Any]) -> None:
@@ -342,7 +435,7 @@ def kernlog_cycles(paths: Paths, *, baud: Optional[int] = None, no_console: bool
             yield KernelCycle._of(d)
 
 
-def collect(make: Callable[[], Reader]) -> KernelLog:
+def collect(make: Callable[[], Reader], name: str = "") -> KernelLog:
     """All cycles and the text: it is read once for each of the two."""
     found: List[Dict[str, Any]] = []
     rest: Dict[str, Any] = {}
@@ -359,20 +452,21 @@ def collect(make: Callable[[], Reader]) -> KernelLog:
     whole = {"schema": "wakewatt/kernlog/1", "cycles": found, **rest}
     return KernelLog(tuple(rest.get("notes") or ()), whole, text,
                      tuple(KernelCycle._of(c) for c in found), tuple(rest.get("inputs") or ()),
-                     rest.get("summary") or {})
+                     rest.get("summary") or {}, name, make)
 
 
 def kernlog(paths: Paths, *, baud: Optional[int] = None, no_console: bool = False,
             gap_s: Optional[float] = None) -> KernelLog:
-    """Suspends of kernel text, ftrace text or a trace.dat, or of a pair of them.
+    """Suspends of kernel text, ftrace text, a trace.dat or a recording, or of a pair of them.
 
     ``paths``: a file, or the two of the same cycles (kernel text and ftrace), compressed or not;
     what each is, is told by its content. ``baud`` of the console that the kernel wrote on; None:
     found from the text. ``no_console``: none took time. ``gap_s``: stretches without a line that
     are told, 0.1 s. Error: no such file, not readable.
     """
-    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if any(os.fspath(p) == "-" for p in listed):
+    files = listed(paths)
+    if any(os.fspath(p) == "-" for p in files):
         raise ValueError("kernlog() reads its text twice and cannot take standard input; "
                          "kernlog_cycles() can")
-    return collect(lambda: Reader(Texts(listed), options(baud, no_console, gap_s)))
+    return collect(lambda: Reader(Texts(files), options(baud, no_console, gap_s)),
+                   os.fspath(files[0]) if files else "")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import math
+import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
 
-from . import _ffi, _kernlog, _resumeplot
+from . import _ffi, _kernlog, _resumehtml, _resumeplot
 from ._base import View
 from ._ffi import lib
 from ._kernlog import KernelCycle, KernelLog
 from ._parse import Path
-from ._result import Report, both, html_table, interval, intervals, plain, quantity
+from ._result import Report, both, interval, intervals, quantity
 from ._types import Interval, Number, Quantity
 
 
@@ -53,6 +53,9 @@ class Cycle:
                      d.get("mode") or "", d.get("dut") or {},
                      KernelCycle._of(d["kernel"]) if d.get("kernel") else None)
 
+    def _repr_html_(self) -> str:
+        return _resumehtml.cycle(self)
+
 
 @dataclass(frozen=True)
 class LatencySummary:
@@ -91,15 +94,6 @@ class LatencySummary:
                               d.get("bound_only", 0), interval(d.get("bound")), d.get("why"))
 
 
-def _confidence(s: LatencySummary) -> str:
-    """The 95 % interval of the median, or the one that there is with what it covers."""
-    if s.ci95 and all(map(math.isfinite, s.ci95)):
-        return f"95 %: {s.ci95}"
-    if s.ci_actual and s.ci_actual_coverage:
-        return f"{100 * s.ci_actual_coverage:.0f} %: {s.ci_actual}"
-    return ""
-
-
 @dataclass(frozen=True, repr=False)
 class ResumeReport(Report):
     """Cycles and latencies: what ``resumetime report`` prints. ``str()`` is its text."""
@@ -119,19 +113,7 @@ class ResumeReport(Report):
             f"{n} {r}" for r, n in self.results.items())
 
     def _html(self) -> str:
-        names = [k for k, s in self.summary.items() if s.n or s.failures]
-        cycles = [[str(c.n), c.result] + [plain(c.latency_ms[k].mid, 5) if k in c.latency_ms else ""
-                                          for k in names] for c in self.cycles]
-        rows = []
-        for k in names:
-            s = self.summary[k]
-            median = (f"at most {plain(s.median_hi, 5)}" if 2 * s.bounds > s.n
-                      else plain(s.median, 5))
-            rows.append([k, str(s.n), str(s.failures), median, _confidence(s),
-                         plain(s.resolution, 2), plain(s.p95, 5)])
-        head = ("latency (ms)", "n", "failures", "median", "confidence", "resolution ±", "p95")
-        return html_table(head, rows) + html_table(["cycle", "result"]
-                                                   + [f"{k} (ms)" for k in names], cycles)
+        return _resumehtml.report(self)
 
     def plot(self, ax: Optional[Any] = None) -> Any:
         """A bar of phases for each cycle, aligned at the wake; returns matplotlib's Axes."""
@@ -148,16 +130,26 @@ class ResumeReport(Report):
         lib.ww_resume_page(self._handle(), self._view._h(), form, _kernlog._PAGE, fd,
                            _ffi.ww_error())
 
-    def html(self, path: Path) -> None:
-        """Write the self-contained page of ``resumetime report --html``: zoom, table, figures.
+    def _pages(self, form: int, path: Optional[Path]) -> str:
+        with tempfile.TemporaryFile() as f:
+            self._page(form, f.fileno())
+            f.seek(0)
+            out = f.read().decode("utf-8")
+        if path is not None:
+            _kernlog.write_file(path, lambda fd: _kernlog.write_all(fd, out))
+        return out
 
-        Error: the file exists. ValueError: the trace has been closed.
+    def html(self, path: Optional[Path] = None) -> str:
+        """The self-contained page of ``resumetime report --html``: zoom, table, figures.
+
+        ``path``: written there, too. Error: the file exists. ValueError: the trace has been
+        closed.
         """
-        _kernlog.write_file(path, lambda fd: self._page(_ffi.ww_report_form.HTML, fd))
+        return self._pages(_ffi.ww_report_form.HTML, path)
 
-    def trace_events(self, path: Path) -> None:
-        """Write Trace Event JSON, for Perfetto. Errors as html()."""
-        _kernlog.write_file(path, lambda fd: self._page(_ffi.ww_report_form.TRACE_EVENTS, fd))
+    def trace_events(self, path: Optional[Path] = None) -> str:
+        """Trace Event JSON, for Perfetto. ``path`` and errors as html()."""
+        return self._pages(_ffi.ww_report_form.TRACE_EVENTS, path)
 
 
 def _report(view: View, handle: _ffi.Handle) -> ResumeReport:
@@ -189,14 +181,15 @@ class ResumeAnalyses(View):
     def resume(self, mode: str = "unknown", port: Optional[str] = None,
                console: Optional[str] = None, handoff: Optional[str] = None,
                period_s: Number = 0, *, text: Optional[_kernlog.Paths] = None,
-               baud: Optional[int] = None, no_console: bool = False) -> ResumeReport:
+               ftrace: Optional[_kernlog.Paths] = None, baud: Optional[int] = None,
+               no_console: bool = False) -> ResumeReport:
         """Cycles of suspend and resume: what ``resumetime report`` prints.
 
         ``mode``: how plain beats were written: "stream", "reopen", "drain" (stamped ones tell
         theirs). ``port``, ``console``: names of serial sources. ``handoff``: regular expression
         of the boot loader's last message. ``period_s``: period of plain beats; 0: found.
-        ``text``: kernel log, ftrace or both of the same cycles, read from the DUT afterwards;
-        ``baud``, ``no_console`` as kernlog().
+        ``text``, ``ftrace``: kernel log, ftrace or trace.dat of the same cycles, read from the DUT
+        afterwards; ``baud``, ``no_console`` as kernlog().
         Error: no heartbeat in it, texts that cannot be read.
         """
         options = _ffi.options(_ffi.ww_resume_options, port=port, console=console,
@@ -204,11 +197,12 @@ class ResumeAnalyses(View):
                                handoff=handoff, period_ns=_ffi.ns(period_s, "period_s"))
         handle = _ffi.Handle.new(lib.ww_resume_new, lib.ww_resume_free, self._h(),
                                  ctypes.byref(options), what=f"{self.path}: the cycles")
-        if text is not None:
-            texts = _kernlog.Texts(text)
+        how = _kernlog.options(baud, no_console, None)
+        also = _kernlog.listed(text) + _kernlog.listed(ftrace)
+        if also:
+            texts = _kernlog.Texts(also)
             try:
                 array, n = texts.array()
-                how = _kernlog.options(baud, no_console, None)
                 lib.ww_resume_add_text(handle(), array, n, ctypes.byref(how), _ffi.ww_error())
             finally:
                 texts.close()
@@ -226,4 +220,4 @@ class ResumeAnalyses(View):
         wakewatt.kernlog(). Error: no such source, several to choose from.
         """
         how = _kernlog.options(baud, no_console, gap_s)
-        return _kernlog.collect(lambda: _kernlog.Reader(_Console(self, source), how))
+        return _kernlog.collect(lambda: _kernlog.Reader(_Console(self, source), how), self.path)
