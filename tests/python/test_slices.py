@@ -106,6 +106,20 @@ class Slices(Folder):
         self.assertIn("10 s to 20 s", repr(part))
         self.assertIn("empty", repr(self.t[90:]))
 
+    def test_notebooks_see_what_it_holds(self):
+        html = self.t._repr_html_()
+        for says in ("marks.wwt: closed, 50 s long, first record 2023-11-14 22:13:20 UTC",
+                     ">meter.power<", ">0.1 W<", ">501<", "+lamp (10 s), -lamp (20 s), request (22",
+                     "gaps: 1"):
+            self.assertIn(says, html)
+        html = self.t[12:20]._repr_html_()
+        self.assertIn("12 s to 20 s, 8 s long<", html)
+        self.assertIn(">81<", html)
+        self.assertNotIn("gaps", html)
+        self.assertIn("empty", self.t[90:]._repr_html_())
+        self.t.close()
+        self.assertIn("closed handle", self.t._repr_html_())
+
     def test_analyses_equal_the_command_lines(self):
         for options, part in ((["--between", "+lamp,-lamp"], self.t["+lamp":"-lamp"]),
                               (["--from", "12", "--to", "31"], self.t[12:31])):

@@ -7,9 +7,10 @@ import datetime
 import errno
 import os
 from array import array
+from html import escape
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
-from . import _arrays, _draw, _ffi
+from . import _arrays, _draw, _ffi, _show
 from ._base import View
 from ._channel import Channel
 from ._core import Core
@@ -154,6 +155,11 @@ class Trace(Base, PowerAnalyses, RunAnalyses, ResumeAnalyses, LiveTrace, StoreMe
             return f"<wakewatt.Trace {self.path} (closed handle)>"
         return f"<wakewatt.Trace {self.path}, {self.state}, {', '.join(self)}>"
 
+    def _repr_html_(self) -> str:
+        if self._core.handle.closed:
+            return escape(repr(self))
+        return _show.html(self, self.state, (*self.import_notes, *self.warnings))
+
     def __enter__(self) -> "Trace":
         return self
 
@@ -233,3 +239,10 @@ class Stretch(Base, PowerAnalyses):
             return f"<wakewatt.Stretch of {self.path}, empty>"
         lo, hi = ((t - self._origin()) / 1e9 for t in span)
         return f"<wakewatt.Stretch of {self.path}, {lo:.6g} s to {hi:.6g} s, {', '.join(self)}>"
+
+    def _repr_html_(self) -> str:
+        span = self.span
+        if self._core.handle.closed or span is None:
+            return escape(repr(self))
+        lo, hi = ((t - self._origin()) / 1e9 for t in span)
+        return _show.html(self, f"{lo:.6g} s to {hi:.6g} s")
