@@ -95,7 +95,7 @@ pythons() {
 	TEST_PYTHON=/usr/bin/python3 python3 tests/runner.py -j$((2 * jobs)) $all
 	result venv "virtual environment" &&
 		TEST_PYTHON=build/venv/bin/python WW_INSTALLED=1 python3 tests/runner.py -j$((2 * jobs)) $all
-	WW_BARE=1 python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E '/test_(wakewatt|columns)[.]py$')
+	WW_BARE=1 python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E '/test_(wakewatt|store)[.]py$')
 }
 # Machines that prove what their kernel does run two at a time; those that are timed, alone.
 machines() {

@@ -80,18 +80,27 @@ def _package():
 # --- the library
 
 
+def _run(*command):
+    """Exit status; 127 as in a shell where there is no such program."""
+    try:
+        return subprocess.run(command, check=False).returncode
+    except FileNotFoundError:
+        return 127
+
+
 def _make(build):
     """Builds it; gives its path. Ends with the compiler's words and what to install."""
     made = os.path.join(build, "lib", f"libwakewatt.so.{_version()}")
-    command = ["make", "--no-print-directory", "-C", _top(), f"-j{os.cpu_count() or 1}",
-               f"B={build}", made]
-    try:
-        code = subprocess.run(command, check=False).returncode
-    except FileNotFoundError:
-        code = "make is not installed"
-    if code:
-        sys.exit(f"wakewatt: building libwakewatt failed ({code}). It is made by make, a C "
-                 "compiler, pkg-config, and the development packages that\n"
+    wrong = ""
+    for package in ("sqlite3", "libzstd"):
+        if _run(os.environ.get("PKGCONF", "pkg-config"), "--exists", package):
+            wrong = f"pkg-config does not know {package}"
+    if not wrong and _run("make", "--no-print-directory", "-C", _top(),
+                          f"-j{os.cpu_count() or 1}", f"B={build}", made):
+        wrong = "make failed"
+    if wrong:
+        sys.exit(f"wakewatt: libwakewatt was not built: {wrong}. It is made by make, a C compiler, "
+                 "pkg-config, and the development packages that\n"
                  f"    sh {os.path.join(_top(), 'tests', 'deps.sh')} build\n"
                  "installs on Debian; SQLite and zstd are always needed.")
     return made

@@ -134,8 +134,15 @@ class Sources(Folder):
         p = hook("build_wheel", self.dir.name, WAKEWATT_BUILD=self.path("none"), CC="no-such-cc")
         self.assertNotEqual(p.returncode, 0)
         self.assertRegex(p.stderr + p.stdout, "no-such-cc")
-        self.assertRegex(p.stderr, r"building libwakewatt failed.*\n.*tests/deps\.sh build")
+        self.assertRegex(p.stderr, r"was not built: make failed.*\n.*tests/deps\.sh build")
         self.assertEqual([n for n in os.listdir(self.dir.name) if n.endswith(".whl")], [])
+
+    def test_no_pkg_config(self):
+        """Told before anything is compiled."""
+        p = hook("build_wheel", self.dir.name, PKGCONF="no-such-pkg-config")
+        self.assertNotEqual(p.returncode, 0)
+        self.assertEqual(p.stdout, "")
+        self.assertRegex(p.stderr, r"pkg-config does not know \w+\..*\n.*tests/deps\.sh build")
 
 
 class Public(unittest.TestCase):
