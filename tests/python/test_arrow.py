@@ -71,6 +71,14 @@ class Tables(Mixed):
         self.assertIn("voltage [V]", repr(table))
         self.assertEqual(list(self.t["meter.power"].samples())[3], (0.300001, 119.1))
 
+    @needs(numpy=numpy)
+    def test_as_an_array(self):
+        volts = self.t["meter.voltage"]
+        self.assertEqual(numpy.asarray(volts, numpy.float32).dtype, numpy.float32)
+        self.assertEqual(numpy.max(volts), 230.099)
+        with self.assertRaisesRegex(ValueError, "no array to share"):
+            volts.__array__(copy=False)
+
     def test_which_table(self):
         with self.assertRaisesRegex(ValueError, r'table\("a"\), table\("b"\)'):
             self.n.table()

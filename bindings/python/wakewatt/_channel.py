@@ -84,6 +84,8 @@ class Channel(LiveChannel):
         return self.values()
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        if copy is False:
+            raise ValueError(f"{self.name} is decoded: there is no array to share")
         a = self.to_numpy()
         return a if dtype is None else a.astype(dtype, copy=False)
 
