@@ -8,39 +8,42 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _ffi, _kernlog, _plot
+from . import _ffi, _kernlog, _shiftview
 from ._base import View
 from ._ffi import lib
+from ._kernlog import KernelLog
 from ._resume import ResumeReport
-from ._result import Report, both, html_table, interval, number, plain
+from ._result import Report, both, interval, number
 from ._types import Interval
 
 #: cycles: a recording (open, or its path), resume() of one, kernel logs by their paths, or a
 #: list of these
 Cycles = Union[View, ResumeReport, str, "os.PathLike[str]", Sequence[Any]]
 _ERROR = _ffi.ww_error
-
-
-def _is_recording(path: Any) -> bool:
-    try:
-        with open(path, "rb") as f:
-            return f.read(15) == b"SQLite format 3"
-    except OSError:
-        return False  # the library says it better
+_DETAIL = ("phase", "device", "other")
 
 
 class CycleSet:
-    """Figures of many cycles by name; built once and used in several comparisons."""
+    """Figures of many cycles by name; built once and used in several comparisons.
 
-    def __init__(self, cycles: Cycles, name: Optional[str] = None) -> None:
+    ``cycles``: a recording (open, or its path), resume() of one, a kernel log (kernlog(), or its
+    path), or a list of these; paths joined by "+" tell of the same cycles. ``name``: None: the
+    first file's. ``port``, ``console``: names of a recording's serial sources. ``baud``,
+    ``no_console``: of kernel text, see kernlog(). TypeError: nothing that has cycles.
+    Error: what cannot be read.
+    """
+
+    def __init__(self, cycles: Cycles, name: Optional[str] = None, *, port: Optional[str] = None,
+                 console: Optional[str] = None, baud: Optional[int] = None,
+                 no_console: bool = False) -> None:
         listed = list(cycles) if isinstance(cycles, (list, tuple)) else [cycles]
+        self._resume: Dict[str, Any] = {"port": port, "console": console}
+        self._text: Dict[str, Any] = {"baud": baud, "no_console": no_console}
         if not listed:
             raise ValueError("no cycles: name a recording or a kernel log")
         if name is None:
-            first: Any = listed[0]
-            path = (first._view.path if isinstance(first, ResumeReport)
-                    else first.path if isinstance(first, View) else str(os.fspath(first)))
-            name = os.path.splitext(os.path.basename(path))[0]
+            more = f" and {len(listed) - 1} more" if len(listed) > 1 else ""
+            name = _name(listed[0]) + more
         self.name = name
         self._handle = _ffi.Handle.new(lib.ww_cycleset_new, lib.ww_cycleset_free, _ffi.raw(name),
                                        what=f"the cycles of {name}")
@@ -51,18 +54,35 @@ class CycleSet:
         if isinstance(one, ResumeReport):
             lib.ww_cycleset_add_resume(self._handle(), one._handle(), _ERROR())
         elif isinstance(one, View):
-            self._add(one.resume())  # type: ignore[attr-defined]
-        elif _is_recording(one):
-            from ._trace import Trace
-
-            with Trace(one) as trace:
-                self._add(trace.resume())
+            self._add(one.resume(**self._resume))  # type: ignore[attr-defined]
+        elif isinstance(one, KernelLog):
+            if one._make is None:
+                raise ValueError("a log that was made by hand has no cycles to add")
+            self._read(one._make())
         else:
-            reader = _kernlog.Reader(_kernlog.Texts(one), _kernlog.options(None, False, None))
-            try:
-                lib.ww_cycleset_add_kernlog(self._handle(), reader.handle(), _ERROR())
-            finally:
-                reader.close()
+            self._add_path(os.fspath(one))
+
+    def _add_path(self, operand: str) -> None:
+        parts = [operand] if os.path.exists(operand) else [p for p in operand.split("+") if p]
+        recordings = [p for p in parts if _kernlog.is_recording(p)]
+        rest: List[Any] = [p for p in parts if p not in recordings]
+        if len(recordings) > 1:
+            raise ValueError(f"{operand}: a second recording of the same cycles; recordings of "
+                             "one side are a list")
+        if not recordings:
+            self._read(_kernlog.Reader(_kernlog.Texts(rest),
+                                       _kernlog.options(gap_s=None, **self._text)))
+            return
+        from ._trace import Trace
+
+        with Trace(recordings[0]) as trace:
+            self._add(trace.resume(text=rest or None, **self._resume, **self._text))
+
+    def _read(self, reader: _kernlog.Reader) -> None:
+        try:
+            lib.ww_cycleset_add_kernlog(self._handle(), reader.handle(), _ERROR())
+        finally:
+            reader.close()
 
     def __len__(self) -> int:
         """Number of cycles."""
@@ -72,8 +92,22 @@ class CycleSet:
         return f"<wakewatt.CycleSet {self.name}: {len(self)} cycles>"
 
 
-def _set(cycles: Any) -> CycleSet:
-    return cycles if isinstance(cycles, CycleSet) else CycleSet(cycles)
+def _name(first: Any) -> str:
+    """A set is named after its first file."""
+    if isinstance(first, (ResumeReport, View, KernelLog)):
+        path = (first._view.path if isinstance(first, ResumeReport)
+                else first.path if isinstance(first, View) else first.name)
+    elif isinstance(first, (str, os.PathLike)):
+        path = os.fspath(first)
+    else:
+        raise TypeError("cycles come from a recording, a report of one, a kernel log or a path, "
+                        f"not from {type(first).__name__}")
+    base = os.path.basename(path if os.path.exists(path) else path.split("+")[0])
+    return os.path.splitext(base)[0] or base
+
+
+def _set(cycles: Any, name: Optional[str] = None, **how: Any) -> CycleSet:
+    return cycles if isinstance(cycles, CycleSet) else CycleSet(cycles, name, **how)
 
 
 @dataclass(frozen=True)
@@ -85,7 +119,7 @@ class ShiftRow:
     unit: str  #: "ms", "J", "W"
     n: Tuple[int, int]  #: cycles with it
     failures: Tuple[int, int]  #: cycles that never ended
-    median: Tuple[float, float]  #: NaN unknown
+    median: Tuple[float, float]  #: NaN unknown; infinite: most cycles never ended
     shift: float  #: Hodges-Lehmann; NaN unknown
     ci95: Optional[Interval]  #: of the shift; an open end is infinite
     percent: float  #: shift as a part of A's median; NaN unknown
@@ -99,7 +133,11 @@ class ShiftRow:
     def _of(d: Dict[str, Any]) -> "ShiftRow":
         s = d.get("shift") or {}
         a, b = (tuple(d.get(k) or (0, 0)) for k in ("n", "failures"))
-        medians = d.get("median") or (None, None)
+        never = d.get("median_never") or (False, False)
+        medians = [math.inf if n else m
+                   for m, n in zip(d.get("median") or (None, None), never)]
+        if s.get("infinite"):
+            s = {**s, "value": math.inf if s["infinite"] == "+" else -math.inf}
         return ShiftRow(d["name"], d["kind"], d["unit"], (a[0], a[1]), (b[0], b[1]),
                         (number(medians[0]), number(medians[1])), number(s.get("value")),
                         interval(s.get("ci95")), number(s.get("percent")), number(d.get("p")),
@@ -109,7 +147,7 @@ class ShiftRow:
     @property
     def moved(self) -> bool:
         """Whether a difference was seen."""
-        return self.verdict in ("slower", "faster", "more", "less")
+        return self.verdict in ("slower", "faster", "more", "less", "only in A", "only in B")
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,8 +159,19 @@ class Shift(Report):
     cycles: Tuple[int, int]
     rows: Tuple[ShiftRow, ...]
     result: str  #: "passed", "failed" or "undecided", by ``fail_if``
+    failures: Tuple[int, int]  #: cycles that failed
+    failures_p: float  #: of "both fail alike" (Fisher's exact test)
+    conditions: Tuple[Dict[str, Any], ...]  #: of ``fail_if``: condition, state, of, limit, ...
     markdown: str = field(repr=False)  #: for a merge request
     junit: str = field(repr=False)  #: JUnit XML
+
+    @property
+    def failed(self) -> bool:
+        """Whether a condition of ``fail_if`` is met."""
+        return self.result == "failed"
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def _summary(self) -> str:
         return (f"{self.a} ({self.cycles[0]} cycles) and {self.b} ({self.cycles[1]}): "
@@ -139,51 +188,40 @@ class Shift(Report):
         """Figures of which a difference was seen."""
         return tuple(r for r in self.rows if r.moved)
 
-    def _html(self) -> str:
-        def ci(r: ShiftRow) -> str:
-            if r.ci95 is None or not all(map(math.isfinite, r.ci95)):
-                return "unbounded"
-            return f"{r.ci95.lo:+.4g} to {r.ci95.hi:+.4g}"
+    def _shown(self, most: int = 20) -> List[ShiftRow]:
+        """Latencies and energies, then the phases and devices that moved most."""
+        detail = [r for r in self.moved if r.kind in _DETAIL]
+        detail.sort(key=lambda r: -abs(r.shift) if math.isfinite(r.shift) else -math.inf)
+        return [r for r in self.rows if r.kind not in _DETAIL] + detail[:most]
 
-        rows = [(r.name, plain(r.median[0], 5), plain(r.median[1], 5),
-                 "" if math.isnan(r.shift) else f"{r.shift:+.4g} {r.unit}",
-                 "" if math.isnan(r.shift) else ci(r),
-                 plain(r.p_adjusted, 2), r.verdict) for r in self.rows]
-        return html_table(("figure", f"median {self.a}", f"median {self.b}", "shift", "95 %",
-                           "p (Holm)", ""), rows)
+    def _html(self) -> str:
+        return _shiftview.table(self)
 
     def plot(self, ax: Optional[Any] = None, *, kinds: Optional[Sequence[str]] = None,
              top: int = 20) -> Any:
         """Shifts with their 95 % intervals, in ms; those that moved in colour.
 
-        ``kinds``: "latency", "kernel", "phase", "device"; None: all. ``top``: the greatest.
+        A grey bar is what would have been seen where nothing was. ``kinds``: "latency", "kernel",
+        "phase", "device"; None: latencies, and the phases and devices that moved. ``top``: so
+        many of these. Returns the matplotlib Axes.
         """
-        rows = [r for r in self.rows if r.unit == "ms" and math.isfinite(r.shift)
-                and (kinds is None or r.kind in kinds)]
-        rows = sorted(rows, key=lambda r: -abs(r.shift))[:top]
-        ax = _plot.axes(ax, height=1.0 + 0.3 * max(1, len(rows)))
-        ax.grid(False, axis="y")
-        ax.grid(True, axis="x", linewidth=0.5, alpha=0.4)
-        ax.axvline(0, color="black", linewidth=0.8)
-        for i, r in enumerate(rows):
-            colour = _plot.MUTED if not r.moved else _plot.BAD if r.shift > 0 else _plot.GOOD
-            if r.ci95 is not None and all(map(math.isfinite, r.ci95)):
-                ax.plot([r.ci95.lo, r.ci95.hi], [i, i], color=colour, linewidth=2)
-            ax.plot([r.shift], [i], "o", color=colour, markersize=5)
-        ax.set_yticks(range(len(rows)), [r.name.replace("_", " ") for r in rows])
-        ax.set_ylim(len(rows) - 0.4, -0.6)
-        ax.set_xlabel(f"{self.b} beside {self.a}, ms (right of 0: slower)")
-        return ax
+        return _shiftview.forest(self, ax, kinds, top)
 
 
-def shift(a: Any, b: Any, fail_if: Optional[str] = None, top: int = 0) -> Shift:
+def shift(a: Any, b: Any, fail_if: Union[str, Sequence[str], None] = None, top: int = 0, *,
+          names: Optional[Sequence[str]] = None, **how: Any) -> Shift:
     """Compare two sets of cycles, recordings or kernel logs: wakewatt.compare() does it, too.
 
     ``a``, ``b``: each a CycleSet or what makes one. ``fail_if``: "resume > 5% slower",
-    "failures > 0", joined by ',' (resumetime-compare(1)). ``top``: devices and phases told; 0
-    those that moved. Error: no cycles, a condition that is none.
+    "failures > 0", one or several (resumetime-compare(1)). ``top``: devices and phases told; 0
+    those that moved. ``names``: what to call the two. The rest: ``port``, ``console``, ``baud``,
+    ``no_console``, see CycleSet. Error: no cycles, a condition that is none.
     """
-    first, second = _set(a), _set(b)
+    if names is not None and (isinstance(names, str) or len(names) != 2):
+        raise ValueError(f"names are two, ('before', 'after'), not {names!r}")
+    first, second = (_set(x, names[i] if names else None, **how) for i, x in enumerate((a, b)))
+    if fail_if is not None and not isinstance(fail_if, str):
+        fail_if = ",".join(fail_if) or None
     options = _ffi.options(_ffi.ww_shift_options, fail_if=fail_if, top=top)
     handle = _ffi.Handle.new(lib.ww_shift_new, lib.ww_shift_free, first._handle(),
                              second._handle(), ctypes.byref(options), what="the comparison",
@@ -196,7 +234,9 @@ def shift(a: Any, b: Any, fail_if: Optional[str] = None, top: int = 0) -> Shift:
         handle.close()
     return Shift(tuple(d["notes"]), d, text, d["a"]["name"], d["b"]["name"],
                  (d["a"]["cycles"], d["b"]["cycles"]),
-                 tuple(ShiftRow._of(m) for m in d["metrics"]), d["result"], markdown, junit)
+                 tuple(ShiftRow._of(m) for m in d["metrics"]), d["result"],
+                 (d["a"]["failures"], d["b"]["failures"]), number(d["failures_p"]),
+                 tuple(d["conditions"]), markdown, junit)
 
 
 @dataclass(frozen=True)
@@ -236,11 +276,7 @@ class Vet(Report):
         return f"{len(self.callbacks)} callbacks over {self.cycles} cycles"
 
     def _html(self) -> str:
-        rows = [(r.device, r.driver, r.phase, str(r.n), plain(r.median_ms, 4),
-                 plain(r.spread_ms, 2), plain(r.written_ms, 4), plain(r.saves_ms, 4))
-                for r in self.callbacks]
-        return html_table(("device", "driver", "phase", "n", "median, ms", "spread, ms",
-                           "written, ms", "saves, ms"), rows)
+        return _shiftview.callbacks(self)
 
 
 def vet(*sets: Any, min_ms: Optional[float] = None, spread_ms: Optional[float] = None,
@@ -271,11 +307,20 @@ def vet(*sets: Any, min_ms: Optional[float] = None, spread_ms: Optional[float] =
 class Verdict(Report):
     """Is this build good or bad? What ``resumetime bisect-step`` prints."""
 
+    # None: does not apply, or cannot be said
+
     verdict: str  #: "good", "bad" or "skip"
     probability: float  #: that the side which is ahead is the right one, at least
     cycles: int  #: used
     more: Optional[int]  #: cycles more that the certainty needs; 0 enough; None: too near
     why: str
+    threshold_ms: Optional[float]
+    failure_rate: Optional[float]  #: the limit, of failures
+    median_ms: Optional[float]
+    ci95_ms: Optional[Interval]  #: of the median
+
+    def _html(self) -> str:
+        return _shiftview.verdict(self)
 
     def _summary(self) -> str:
         return f"{self.verdict}, {self.probability:.4g} sure by {self.cycles} cycles"
@@ -294,9 +339,16 @@ def bisect(now: Any, good: Any = None, bad: Any = None, *, metric: Optional[str]
     ``now``, ``good``, ``bad``: CycleSets or what makes one. ``metric``: "resume_to_user",
     "device ..."; ``threshold_ms``: bad is slower; None: half-way between good and bad.
     ``certainty``: wanted, 0.99. ``failure_rate``: of the metric "failures".
-    Error: neither a threshold nor good and bad; no such metric.
+    ValueError: neither a threshold nor good and bad. Error: no such metric.
     """
-    built = [None if s is None else _set(s) for s in (now, good, bad)]
+    if failure_rate is not None:
+        metric = metric or "failures"
+    if metric == "failures" and threshold_ms is not None:
+        raise ValueError("failures have no time: failure_rate instead of threshold_ms")
+    if threshold_ms is None and metric != "failures" and (good is None or bad is None):
+        raise ValueError("what is bad? Give good and bad, or threshold_ms")
+    built = [None if s is None else _set(s, name)
+             for s, name in ((now, "this build"), (good, "good"), (bad, "bad"))]
     options = _ffi.options(_ffi.ww_bisect_options, metric=metric, threshold_ms=threshold_ms,
                            certainty=certainty, failure_rate=failure_rate)
     out = _ffi.ww_bisect()
@@ -306,4 +358,5 @@ def bisect(now: Any, good: Any = None, bad: Any = None, *, metric: Optional[str]
     more = None if out.more == 2**64 - 1 else int(out.more)
     return Verdict(tuple(d.get("notes") or ()), d, text,
                    _ffi.word(_ffi.ww_bisect_verdict, out.verdict), out.probability, out.cycles,
-                   more, _ffi.text(out.why))
+                   more, d["why"], d["threshold_ms"], d["failure_rate"], d["median_ms"],
+                   None if d["ci95_ms"] in (None, [None, None]) else interval(d["ci95_ms"]))
