@@ -68,6 +68,7 @@ def clean(nb):
 def executed(name, folder=None):
     """The notebook after it ran in a copy of examples/, or in `folder`."""
     from nbconvert.preprocessors import ExecutePreprocessor
+    from traitlets.config import Config
 
     warnings.simplefilter("ignore")
     nb = read(name)
@@ -77,7 +78,8 @@ def executed(name, folder=None):
             shutil.copytree(EXAMPLES, folder)
         os.environ["JUPYTER_RUNTIME_DIR"] = os.environ["IPYTHONDIR"] = private
         os.environ["MPLCONFIGDIR"] = os.environ.get("MPLCONFIGDIR", private)
-        ExecutePreprocessor(timeout=60, kernel_name="python3").preprocess(
+        config = Config(KernelManager={"transport": "ipc"})
+        ExecutePreprocessor(timeout=60, kernel_name="python3", config=config).preprocess(
             nb, {"metadata": {"path": folder}})
     return clean(nb)
 
