@@ -33,7 +33,7 @@ struct batch {
 	struct ArrowArray **childs; /* [fields] */
 	const void **buffer;	    /* [fields][2] */
 	const void *none[1];	    /* the buffer of the table itself: no bitmap */
-	int64_t *column;	    /* [fields][cap] */
+	uint8_t *column;	    /* [fields][cap], 8 bytes each */
 	uint8_t *bitmap;	    /* [channels][(cap + 7) / 8] */
 	size_t cap;
 };
@@ -66,6 +66,12 @@ static void free_table(struct table *t)
 	free(t->scale);
 	free(t->column);
 	free(t);
+}
+
+/* int64_t or double */
+static void *column_of(const struct batch *b, size_t field)
+{
+	return b->column + field * b->cap * sizeof(int64_t);
 }
 
 /* ------------------------------------------------------------------ arrays */
@@ -115,7 +121,7 @@ static void export_batch(const struct table *t, struct batch *b, struct ArrowArr
 		const int64_t missing = value ? nulls(bitmap, b->n) : 0;
 
 		b->buffer[2 * i] = missing ? bitmap : NULL;
-		b->buffer[2 * i + 1] = b->column + i * b->cap;
+		b->buffer[2 * i + 1] = column_of(b, i);
 		b->child[i] = (struct ArrowArray){.length = (int64_t)b->n,
 						  .null_count = missing,
 						  .n_buffers = 2,
@@ -147,8 +153,8 @@ static struct batch *new_batch(const struct table *t, size_t cap)
 		return NULL;
 	*b = (struct batch){.cap = cap};
 	b->child = (struct ArrowArray *)(b + 1);
-	b->column = (int64_t *)(b->child + f);
-	b->childs = (struct ArrowArray **)(b->column + f * cap);
+	b->column = (uint8_t *)(b->child + f);
+	b->childs = column_of(b, f);
 	b->buffer = (const void **)(b->childs + f);
 	b->bitmap = memset(b->buffer + 2 * f, 0, maps);
 	return b;
@@ -374,7 +380,7 @@ static void fill_values(const struct table *x, struct batch *to, const struct ww
 {
 	for (size_t k = 0; k < x->channels; k++) {
 		const int64_t *code = from->codes[x->column[k]] + at;
-		double *value = (double *)(to->column + (x->first + k) * to->cap) + to->n;
+		double *value = (double *)column_of(to, x->first + k) + to->n;
 		uint8_t *bitmap = to->bitmap + k * ((to->cap + 7) / 8);
 
 		for (size_t i = 0; i < n; i++) {
@@ -396,14 +402,11 @@ static int64_t minus(int64_t a, int64_t b)
 static void fill_times(const struct table *x, const struct ww_trace *t, struct batch *to,
 		       const int64_t *lo, const int64_t *hi, size_t n)
 {
-	int64_t *column = to->column + to->n, *wall = x->wall ? column : NULL;
-	double *t_s;
+	int64_t *wall = x->wall ? (int64_t *)column_of(to, 0) + to->n : NULL;
+	double *t_s = (double *)column_of(to, x->first - 3) + to->n;
 
-	if (wall)
-		column += to->cap;
-	t_s = (double *)column;
-	memcpy(column + to->cap, lo, n * sizeof(*lo));
-	memcpy(column + 2 * to->cap, hi, n * sizeof(*hi));
+	memcpy((int64_t *)column_of(to, x->first - 2) + to->n, lo, n * sizeof(*lo));
+	memcpy((int64_t *)column_of(to, x->first - 1) + to->n, hi, n * sizeof(*hi));
 	for (size_t i = 0; i < n; i++) {
 		const int64_t a = lo[i] == WW_TIME_MIN ? hi[i] : lo[i];
 		const int64_t b = hi[i] == WW_TIME_MAX ? lo[i] : hi[i];
