@@ -94,18 +94,22 @@ def _flag(ax: Any, marks: Sequence[Mark], scale: float) -> None:
     ax.vlines(xs, 0, 1, transform=ax.get_xaxis_transform(), color=_plot.MUTED, linewidth=0.6,
               linestyle=(0, (4, 3)), zorder=1)
     left, right = ax.get_xlim()
-    points = ax.get_window_extent().width * 72 / ax.figure.dpi / ((right - left) or 1)
+    width = ax.get_window_extent().width * 72 / ax.figure.dpi
     ends = [float("-inf")] * _ROWS
     for m, x in zip(marks, xs):
-        at = (x - left) * points
-        row = next((r for r in range(_ROWS) if ends[r] <= at), None)
+        words = _words(m)
+        begin = at = (x - left) * width / ((right - left) or 1)
+        long = (0.62 * len(words) + 0.9) * _POINTS
+        inward = begin + long > width  # at the right end a label stands before its line
+        if inward:
+            begin -= long
+        row = next((r for r in range(_ROWS) if ends[r] <= begin), None)
         if row is None or not left <= x <= right:
             continue
-        words = _words(m)
-        ends[row] = at + (0.62 * len(words) + 0.9) * _POINTS
+        ends[row] = begin + long if not inward else at
         ax.annotate(words, (x, 1), xycoords=("data", "axes fraction"), textcoords="offset points",
-                    xytext=(1, 2 + row * 1.3 * _POINTS), fontsize=_POINTS, color="#444444",
-                    annotation_clip=False)
+                    xytext=(-1 if inward else 1, 2 + row * 1.3 * _POINTS), fontsize=_POINTS,
+                    ha="right" if inward else "left", color="#444444", annotation_clip=False)
 
 
 def _power(channels: Sequence["Channel"]) -> List["Channel"]:
