@@ -7,6 +7,8 @@
         power = trace["meter.power"]
         watts = power.to_numpy()            # float64, NaN where the meter gave nothing
         seconds = power.times()             # since the trace's first record
+        series = power.to_pandas()          # UTC, units in attrs; to_xarray(); pyarrow.table(power)
+        trace["+lamp":"-lamp"].plot()       # from one mark to another, or by seconds: [10:20]
         print(trace.stat()["meter.power"].energy_J)
         for cycle in trace.resume().cycles:
             print(cycle.n, cycle.result, cycle.latency_ms.get("resume_to_user"))
