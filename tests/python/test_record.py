@@ -44,7 +44,7 @@ class Recordings(Folder):
             self.assertGreater(len(got), 400)
 
     def test_only_what_is_new(self):
-        with wakewatt.record(METER, for_s=0.8) as rec:
+        with wakewatt.record(METER) as rec:
             first = next(rec["meter.power"].follow())
             later = next(rec["meter.power"].follow(new=True))
             self.assertGreater(later[0], first[0])
@@ -144,6 +144,17 @@ class Recordings(Folder):
             self.assertGreater(len(t["meter.power"]), 0)
 
 
+    def test_readers_of_its_own_do_not_hold_up_the_end(self):
+        """One plain file remains though the trace and a loop over it are still there."""
+        path = self.path("r.wwt")
+        with wakewatt.record(METER, path) as rec:
+            trace, arriving = rec.trace, rec["meter.power"].follow()
+            first = next(arriving)
+        self.assertEqual([f for f in os.listdir(self.dir.name) if f.startswith("r.wwt")],
+                         ["r.wwt"])
+        self.assertEqual([first, *arriving], list(trace["meter.power"]))
+
+
 class Interrupted(Folder):
     CODE = """
 import sys, wakewatt
@@ -196,8 +207,8 @@ try:
         rec.live()
         time.sleep(0.02)
 except wakewatt.Error as e:
+    rec.stop()
     print(e.errno, rec.running, flush=True)
-rec.stop()
 """, "going")
         code, running = p.communicate(timeout=30)[0].split()[:2]
         self.assertIn(int(code), (errno.EFBIG, errno.ENOSPC, errno.EIO))

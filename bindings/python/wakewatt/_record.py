@@ -22,6 +22,7 @@ from ._result import html_table, plain
 
 if TYPE_CHECKING:
     from ._channel import Channel
+    from ._core import Core
     from ._trace import Trace
 
 Sources = Union[str, Mapping[str, str], Sequence[Union[str, Mapping[str, str]]]]
@@ -108,6 +109,8 @@ class Recording:
         self.path = os.fspath(path)  #: of the trace
         # Weakly: a trace of a private file keeps the recording that owns the file.
         self._trace: Callable[[], Optional["Trace"]] = lambda: None
+        self._cores: "weakref.WeakSet[Core]" = weakref.WeakSet()  # what channels of it read, too
+        self._asked_by = 0  # thread that last asked for it
         self._ids: Dict[str, int] = {}
         try:
             self._recorder = self._open(wanted, every_s, raw, commit_s, append, meta or {})
@@ -213,9 +216,22 @@ class Recording:
         if self._timer:
             self._timer.cancel()
         self._loop.stop()
-        while not self._loop.ended.wait(0.5):
-            pass  # a wait without an end could not be interrupted everywhere
+        # A wait without an end could not be interrupted everywhere.
+        while not self._loop.ended.wait(0.02 if self._cores else 0.5):
+            self._let_go()
         self._check()
+
+    def _let_go(self) -> None:
+        """The recorder makes one plain file once its readers see that it is closed, and waits two
+        seconds for them. Only the thread that works with the trace looks at it."""
+        if self._asked_by != threading.get_ident():
+            return
+        for core in list(self._cores):
+            try:
+                if not core.handle.closed:
+                    core.refresh()
+            except _ffi.Error:
+                pass  # whoever reads it is told
 
     def _ask(self, what: Any) -> Any:
         self._check()
@@ -301,12 +317,14 @@ class Recording:
         from ._trace import Trace
 
         self._check()
+        self._asked_by = threading.get_ident()
         trace = self._trace()
         if trace is None or trace.closed:
             trace = Trace(self.path)
             if self._folder:
                 trace._core.keep = self
             self._trace = weakref.ref(trace)
+            self._cores.add(trace._core)
         else:
             trace.refresh()
         return trace
