@@ -9,6 +9,7 @@ XDG_CACHE_HOME moves; the cache holds unpacked linux-image packages of Debian.
 import base64
 import gzip
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -17,6 +18,19 @@ import lab
 
 TRACING = "/sys/kernel/tracing"
 METER = "sim:?follow={}&on=24.9&off=0.8&rate=50&noise=0.1&resolution=0.1"
+
+
+def tidy(path):
+    """Without what only this bench is concerned with: its name, boot and folders."""
+    db = sqlite3.connect(path)
+    db.execute("DELETE FROM meta WHERE key IN ('bench.host', 'bench.cmdline', 'bench.boot_id') "
+               "OR key LIKE 'recorder.%'")
+    for table, column in (("meta", "value"), ("source", "uri"), ("mark", "text")):
+        db.execute(f"UPDATE {table} SET {column} = replace({column}, ?, '')",
+                   (lab_image.TOP + "/",))
+    db.commit()
+    db.execute("VACUUM")
+    db.close()
 
 
 def main():
@@ -38,6 +52,7 @@ def main():
         text = d.check(f"gzip -c {TRACING}/trace | base64", 300)
     finally:
         d.stop()
+    tidy(name + ".wwt")
     with open(name + "-ftrace.txt.gz", "wb") as f:
         f.write(gzip.compress(gzip.decompress(base64.b64decode(text)), 9, mtime=0))
 
