@@ -185,6 +185,20 @@ print(wakewatt.open(sys.argv[1]).state, flush=True)
         self.assertEqual(p.communicate(timeout=30)[0].split("\n")[:2],
                          ["interrupted True", "closed"])
 
+    def test_ctrl_c_in_a_body_ends_the_recording_well(self):
+        p = self.run_until("""
+import sys, wakewatt
+try:
+    with wakewatt.record(%r, sys.argv[1]) as rec:
+        next(rec["meter.power"].follow())
+        print("going", flush=True)
+        rec.wait()
+except KeyboardInterrupt:
+    print(rec.running, wakewatt.open(sys.argv[1]).state, flush=True)
+""" % METER, "going")
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.communicate(timeout=30)[0].split(), ["False", "closed"])
+
     def test_a_program_that_just_ends(self):
         """The trace is closed well though nobody stopped the recording."""
         self.run_until("import sys, wakewatt\nrec = wakewatt.record(%r, sys.argv[1])\n"

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from . import _ffi
 from ._ffi import lib, text
 from ._records import Transport
-from ._result import Report, document, html_table, plain
+from ._result import Report, document, html_notes, html_table, plain
 from ._types import Interval, Quantity
 
 
@@ -31,13 +31,18 @@ class Meters(List[Meter]):
     """Drivers; a table in a notebook."""
 
     def _repr_html_(self) -> str:
-        return html_table(("driver", "what", "for example", ""), [
-            (m.name, m.summary, m.example, "" if m.available else "not in this build")
-            for m in self])
+        def said(m: Meter) -> str:
+            return "not in this build" if not m.available else "" if m.proven else "?"
+
+        unproven = any(m.available and not m.proven for m in self)
+        return html_table(("driver", "what", "for example", ""),
+                          [(m.name, m.summary, m.example, said(m)) for m in self],
+                          left=4) + html_notes(
+            ["?: this driver has never met the real device"] if unproven else [])
 
 
 def meters() -> Meters:
-    """The drivers of this build: what ``pwrlog meters`` lists. Opens no device."""
+    """The drivers of this build: what ``pwrlog list`` names. Opens no device."""
     out, info = Meters(), _ffi.ww_driver_info()
     while lib.ww_driver_at(len(out), ctypes.byref(info)) == 1:
         out.append(Meter(text(info.name), text(info.summary), text(info.example),
@@ -62,7 +67,7 @@ class Devices(List[Found]):
 
     def _repr_html_(self) -> str:
         return html_table(("URI", "what", "detail", "what helps"),
-                          [(d.uri, d.what, d.detail, d.hint) for d in self])
+                          [(d.uri, d.what, d.detail, d.hint) for d in self], left=4)
 
 
 def devices(probe: bool = False, for_s: Optional[float] = None) -> Devices:

@@ -85,16 +85,16 @@ def quantity(q: Any, unit: str) -> Optional[Quantity]:
 # --- HTML for notebooks
 
 
-def html_table(head: Iterable[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table; every cell is text and escaped. Columns but the first are set right."""
+def html_table(head: Iterable[str], rows: Iterable[Sequence[str]], caption: str = "",
+               left: int = 1) -> str:
+    """A table; every cell is text and escaped. Columns but the first ``left`` are set right."""
     def row(cells: Iterable[str], tag: str) -> str:
-        style = "text-align:left"
         out = []
-        for c in cells:
+        for i, c in enumerate(cells):
+            style = "text-align:left" if i < left else "text-align:right"
             # A quantity is not torn from its unit; a long text is.
             whole = ";white-space:nowrap" if tag == "td" and len(c) <= 24 else ""
             out.append(f'<{tag} style="{style}{whole}">{escape(c)}</{tag}>')
-            style = "text-align:right"
         return "<tr>" + "".join(out) + "</tr>"
 
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
