@@ -30,8 +30,8 @@ def main(out="aes.wwt", runs="10", seconds="2"):
         uri = "sim:?watts=20&follow=load&busy=29&idle=20&noise=0.15&rate=10&resolution=0.1"
         wakewatt.run({"engine": around.format("", speed),
                       "software": around.format(f"env {OFF} ", speed)},
-                     [{"uri": uri, "name": "meter"}], out, n=int(runs), per="openssl", baseline_s=2, settle_s=0.5,
-                     log=os.devnull, progress=print).close()
+                     [{"uri": uri, "name": "meter"}], out, n=int(runs), per="openssl",
+                     baseline_s=2, settle_s=0.5, log=os.devnull, progress=print).close()
         os.chdir("/")
     # What tells of the machine and of nothing else is left out.
     with contextlib.closing(sqlite3.connect(out)) as db:
