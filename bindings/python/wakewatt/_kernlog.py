@@ -2,6 +2,7 @@
 """Suspends as the kernel tells them: kernel text and ftrace, cycle by cycle."""
 from __future__ import annotations
 
+import codecs
 import ctypes
 import json
 import math
@@ -332,12 +333,13 @@ def written(write: Callable[[int], Any]) -> Generator[str, None, None]:
     thread = threading.Thread(target=run, name="wakewatt report", daemon=True)
     thread.start()
     try:
-        with open(source, encoding="utf-8", errors="replace") as f:
+        with open(source, "rb", buffering=0) as f:
+            decoder = codecs.getincrementaldecoder("utf-8")("replace")
             while True:
-                piece = f.read(1 << 16)
+                piece = f.read(1 << 16)  # what is there, not so much
+                yield decoder.decode(piece, not piece)
                 if not piece:
                     break
-                yield piece
     finally:  # a reader that has gone ends the writing
         thread.join()
     if failed:
@@ -405,7 +407,7 @@ def cycles(reader: Reader) -> Iterator[Dict[str, Any]]:
                     continue
                 begun, buffer = True, buffer[at + len('"cycles":['):]
             # An object that is not whole yet is looked at again when twice as much is there.
-            while buffer and buffer[0] in "{," and len(buffer) > 2 * tried:
+            while buffer and buffer[0] in "{," and (len(buffer) > 2 * tried or buffer[-1] == "}"):
                 try:
                     found, end = decoder.raw_decode(buffer.lstrip(","))
                 except ValueError:
