@@ -146,13 +146,15 @@ class Recordings(Folder):
 
     def test_readers_of_its_own_do_not_hold_up_the_end(self):
         """One plain file remains though the trace and a loop over it are still there."""
-        path = self.path("r.wwt")
-        with wakewatt.record(METER, path) as rec:
-            trace, arriving = rec.trace, rec["meter.power"].follow()
-            first = next(arriving)
-        self.assertEqual([f for f in os.listdir(self.dir.name) if f.startswith("r.wwt")],
-                         ["r.wwt"])
-        self.assertEqual([first, *arriving], list(trace["meter.power"]))
+        for name, for_s in (("stopped.wwt", None), ("waited.wwt", 0.3)):
+            with wakewatt.record(METER, self.path(name), for_s=for_s) as rec:
+                trace, arriving = rec.trace, rec["meter.power"].follow()
+                first = next(arriving)
+                if for_s:
+                    self.assertTrue(rec.wait(20))
+            self.assertEqual([f for f in os.listdir(self.dir.name) if f.startswith(name)],
+                             [name])
+            self.assertEqual([first, *arriving], list(trace["meter.power"]))
 
 
 class Interrupted(Folder):

@@ -32,6 +32,7 @@ class Loop:
         self._lock = threading.Lock()  # guards what follows
         self._open, self._stopping = True, False
         self.error: Optional[BaseException] = None
+        self.closing = threading.Event()  # nothing more is recorded; what is there is stored
         self.ended = threading.Event()
         self._thread = threading.Thread(target=self._main, name=f"wakewatt {name}", daemon=True)
         self._thread.start()
@@ -89,6 +90,7 @@ class Loop:
                 self._drain()
         except BaseException as e:
             self.error = e
+        self.closing.set()
         try:
             if self._before_stop:
                 self._before_stop()

@@ -201,10 +201,13 @@ class Recording:
         Ctrl-C ends the waiting and not the recording. Error: what ended it.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not self._loop.ended.wait(0.5 if deadline is None else
-                                        max(0.0, min(0.5, deadline - time.monotonic()))):
-            if deadline is not None and time.monotonic() >= deadline:
-                return False
+        for event, step in ((self._loop.closing, 0.5), (self._loop.ended, 0.02)):
+            while not event.wait(step if deadline is None else
+                                 max(0.0, min(step, deadline - time.monotonic()))):
+                if deadline is not None and time.monotonic() >= deadline:
+                    return False
+                if event is self._loop.ended:
+                    self._let_go()
         self._check()
         return True
 
