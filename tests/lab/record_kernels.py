@@ -23,7 +23,8 @@ METER = "sim:?follow={}&on=24.9&off=0.8&rate=50&noise=0.1&resolution=0.1"
 def tidy(path):
     """Without what only this bench is concerned with: its name, boot and folders."""
     db = sqlite3.connect(path)
-    db.execute("DELETE FROM meta WHERE key IN ('bench.host', 'bench.cmdline', 'bench.boot_id') "
+    db.execute("DELETE FROM meta WHERE key IN ('bench.host', 'bench.cmdline', 'bench.boot_id', "
+               "'bench.kernel') "
                "OR key LIKE 'recorder.%'")
     for table, column in (("meta", "value"), ("source", "uri"), ("mark", "text")):
         db.execute(f"UPDATE {table} SET {column} = replace({column}, ?, '')",
