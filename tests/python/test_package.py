@@ -55,8 +55,8 @@ class Wheel(Folder):
         """The checkout's own pyproject.toml leads to the same backend."""
         with open(os.path.join(ROOT, "pyproject.toml"), encoding="utf-8") as f:
             where = re.search(r'^backend-path = \["(.*)"\]$', f.read(), re.M).group(1)
-        self.assertEqual(os.path.realpath(os.path.join(ROOT, where)), os.path.realpath(PACKAGE))
-        self.assertTrue(os.path.exists(os.path.join(PACKAGE, "backend.py")))
+        self.assertEqual(os.path.realpath(os.path.join(ROOT, where)), os.path.realpath(PYTHON))
+        self.assertTrue(os.path.exists(os.path.join(PYTHON, "backend.py")))
 
     def test_tag(self):
         """Any Python 3, this machine: nothing is compiled against Python."""
