@@ -36,6 +36,8 @@ def _parts(cycle: "Cycle") -> List[Tuple[str, float, float, str]]:
     out: List[Tuple[str, float, float, str]] = []
     at = -math.inf
     for name, begin, end, colour in _PARTS:
+        if name == "asleep or firmware" and "wake" in cycle.events_s:
+            continue  # the two are told apart
         a, b = _event(cycle, begin), _event(cycle, end)
         if a is None or b is None or b.mid - max(a.mid, at) <= 0:
             continue

@@ -123,7 +123,7 @@ class SuspendModel(Report):
         if not self.policies:
             return out
         battery = any(not math.isnan(p.battery_h) for p in self.policies)
-        rows = [(p.policy, _timeout(p), prefixed(p.watts), str(p.life_factor),
+        rows = [(p.policy, _timeout(p), _watts(p.watts), str(p.life_factor),
                  plain(p.wakes_per_hour, 3), f"{100 * p.suspended_part:.1f} %",
                  _seconds(p.delay_mean_s), plain(p.competitive, 3),
                  *((f"{p.battery_h:.1f} h",) if battery else ())) for p in self.policies]
@@ -145,7 +145,7 @@ class SuspendModel(Report):
                     color=_plot.MUTED if bound else _plot.MEASURED, alpha=0.85,
                     error_kw={"capsize": 3, "linewidth": 1.2})
             wakes = f", {plain(p.wakes_per_hour, 3)} wakes/h" if p.wakes_per_hour else ""
-            ax.annotate(f"{prefixed(p.watts)}{wakes}", (p.watts.value + 2 * (p.watts.u or 0), k),
+            ax.annotate(f"{_watts(p.watts)}{wakes}", (p.watts.value + 2 * (p.watts.u or 0), k),
                         xytext=(5, 0), textcoords="offset points", va="center",
                         fontsize="small",
                         bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8,
@@ -168,6 +168,11 @@ class SuspendModel(Report):
 
 def _seconds(value: float) -> str:
     return "" if math.isnan(value) else prefixed(Quantity(float(f"{value:.3g}"), None, "s"))
+
+
+def _watts(q: Quantity) -> str:
+    """Of inputs without an uncertainty: no more digits than they can have meant."""
+    return prefixed(q) if q.u else f"{q.value:.3g} W"
 
 
 def _timeout(p: Policy) -> str:
