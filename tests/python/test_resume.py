@@ -275,5 +275,16 @@ class KernelLogs(Folder):
         pyplot.close("all")
 
 
+class Pictures(unittest.TestCase):
+    def test_firmware_that_was_seen_is_no_sleep(self):
+        """The composed recording knows wake and hand-over: 280 to 400 ms lie between them."""
+        with wakewatt.open(os.path.join(ROOT, "examples", "data", "olpc.wwt")) as t:
+            cycle = t.resume(console="console", handoff="jumping to Linux").cycles[0]
+        parts = {name: b - a for name, a, b, _ in wakewatt._resumeplot._parts(cycle)}
+        self.assertNotIn("asleep or firmware", parts)
+        self.assertTrue(0.28 <= parts["firmware"] <= 0.4, parts)
+        self.assertTrue(0.008 <= parts["kernel"] <= 0.013, parts)
+
+
 if __name__ == "__main__":
     main()
