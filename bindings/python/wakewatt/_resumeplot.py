@@ -125,6 +125,13 @@ def _long_sleep(ax: Any, row: int, parts: List[Tuple[str, float, float, str]], z
                     fontsize=8)
 
 
+def _ms(value: float, resolution: Optional[float]) -> str:
+    """With the digits that the resolution of a cycle leaves."""
+    if not resolution or not math.isfinite(resolution):
+        return f"{value:.5g}"
+    return f"{value:.{max(0, 1 - math.floor(math.log10(resolution)))}f}"
+
+
 def distribution(report: "ResumeReport", latency: str, ax: Optional[Any] = None) -> Any:
     """Part of the cycles that took no longer: each with its sure interval, and the median."""
     s = report.summary.get(latency)
@@ -141,11 +148,12 @@ def distribution(report: "ResumeReport", latency: str, ax: Optional[Any] = None)
     ax.plot([i.mid for i in seen], y, "o", color=_plot.MEASURED, markersize=4,
             label=f"{len(seen)} cycles" + (f", {s.failures} failed" if s.failures else ""))
     if s.median is not None:
-        ax.axvline(s.median, color=_plot.MODEL, linewidth=1.5, label=f"median {s.median:.5g} ms")
+        ax.axvline(s.median, color=_plot.MODEL, linewidth=1.5, label=f"median {_ms(s.median, s.resolution)} ms")
         ci = s.ci95
         if ci is not None and all(map(math.isfinite, ci)):
             ax.axvspan(ci.lo, ci.hi, color=_plot.MODEL, alpha=0.18, linewidth=0,
-                       label=f"95 %: {ci.lo:.5g} to {ci.hi:.5g} ms")
+                       label=f"95 %: {_ms(ci.lo, s.resolution)} to "
+                             f"{_ms(ci.hi, s.resolution)} ms")
     ax.set_ylim(0, 1.04)
     ax.set_xlabel(f"{latency.replace('_', ' ')}, ms")
     ax.set_ylabel("part of the cycles")
