@@ -148,7 +148,8 @@ def distribution(report: "ResumeReport", latency: str, ax: Optional[Any] = None)
     ax.plot([i.mid for i in seen], y, "o", color=_plot.MEASURED, markersize=4,
             label=f"{len(seen)} cycles" + (f", {s.failures} failed" if s.failures else ""))
     if s.median is not None:
-        ax.axvline(s.median, color=_plot.MODEL, linewidth=1.5, label=f"median {_ms(s.median, s.resolution)} ms")
+        ax.axvline(s.median, color=_plot.MODEL, linewidth=1.5,
+                   label=f"median {_ms(s.median, s.resolution)} ms")
         ci = s.ci95
         if ci is not None and all(map(math.isfinite, ci)):
             ax.axvspan(ci.lo, ci.hi, color=_plot.MODEL, alpha=0.18, linewidth=0,
