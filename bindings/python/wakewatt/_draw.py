@@ -24,6 +24,11 @@ def _label(unit: str) -> str:
     return f"time since the first record ({unit})"
 
 
+def seconds_per_unit(ax: Any) -> float:
+    """Of the time axis that draw() made."""
+    return next((scale for unit, scale in _UNITS.items() if ax.get_xlabel() == _label(unit)), 1.0)
+
+
 def _choose_unit(ax: Any, given: Optional[str], seconds: float) -> str:
     """That of a picture which is drawn upon, the one asked for, or one that reads well."""
     for unit in _UNITS:

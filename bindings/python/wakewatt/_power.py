@@ -34,7 +34,7 @@ class PowerAnalyses(View):
     def energy(self, channel: Optional[str] = None) -> Quantity:
         """Energy of a channel of power in J, with its uncertainty; ``.to("Wh")`` for others.
 
-        ``channel``: "meter.power"; None: the only one. What stat() says of gaps holds here, too.
+        ``channel``: "meter.power"; None: the only one. stat() tells what of the time was read.
         KeyError: no such channel. ValueError: several to choose from, or none.
         """
         found = self.stat()

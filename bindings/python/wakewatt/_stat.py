@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Dict, Optional, Tuple
 
 from . import _ffi
 from ._ffi import lib
-from ._result import (both, html_notes, html_table, number, plain,
-                      quantity)
+from ._result import Report, both, html_table, number, plain, quantity
 from ._types import Quantity
 
 
@@ -50,17 +49,17 @@ class ChannelStat:
             d.get("register_resets", 0))
 
 
-@dataclass(frozen=True)
-class StatReport:
+@dataclass(frozen=True, repr=False)
+class StatReport(Report):
     """Mean and energy of every channel: what ``pwrlog stat`` prints. ``str()`` is its text."""
 
     start: Optional[str]  #: wall time of the first record, ISO 8601
     from_s: float  #: seconds since the first record
     to_s: float
     channels: Tuple[ChannelStat, ...]
-    notes: Tuple[str, ...]  #: what was assumed, not observed or left out
-    document: Dict[str, Any] = field(repr=False)
-    text: str = field(repr=False)
+
+    def _summary(self) -> str:
+        return ", ".join(f"{c.name} {c.mean}" for c in self.channels if c.mean)
 
     def __getitem__(self, name: str) -> ChannelStat:
         for c in self.channels:
@@ -69,15 +68,13 @@ class StatReport:
         raise KeyError(f"no channel {name!r}; there are "
                        f"{', '.join(c.name for c in self.channels) or 'none'}")
 
-    def __str__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        rows = [(c.name, str(c.n), str(c.mean), f"{plain(c.min)} – {plain(c.max)}",
+    def _html(self) -> str:
+        rows = [(c.name, str(c.n), str(c.mean) if c.mean else "",
+                 f"{plain(c.min)} – {plain(c.max)}",
                  str(c.energy_J) if c.energy_J else "", f"{plain(c.duration_s)} s",
                  f"{100 * c.coverage:.4g} %", str(c.gaps)) for c in self.channels]
         head = ("channel", "values", "mean", "range", "energy", "time", "coverage", "gaps")
-        return html_table(head, rows) + html_notes(self.notes)
+        return html_table(head, rows)
 
 
 def stat(trace: int, options: _ffi.ww_stat_options) -> StatReport:
@@ -88,8 +85,7 @@ def stat(trace: int, options: _ffi.ww_stat_options) -> StatReport:
         d, text = both(lib.ww_stat_report, handle)
     finally:
         lib.ww_stat_free(handle)
-    return StatReport(d.get("start"), number(d.get("from_s")), number(d.get("to_s")),
-                      tuple(ChannelStat._of(c) for c in d["channels"]), tuple(d["notes"]), d,
-                      text)
+    return StatReport(tuple(d["notes"]), d, text, d.get("start"), number(d.get("from_s")),
+                      number(d.get("to_s")), tuple(ChannelStat._of(c) for c in d["channels"]))
 
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
-from . import _ffi, _plot
+from . import _draw, _ffi, _plot
 from ._ffi import lib
 from ._result import Report, both, html_table, interval, number, plain, quantity
 from ._types import Interval, Quantity
@@ -77,6 +77,7 @@ class Steps(Report):
     noise_W: float  #: standard deviation of the readings as they were looked at
     smallest_W: float  #: changes from here on would be found; NaN unknown
     resolution_W: float  #: 0 unknown
+    cycling: Optional[Dict[str, Any]]  #: of a load that switches by itself: period, part on
     _svg: str = field(repr=False)
     _page: str = field(repr=False)
     _readings: Any = field(repr=False)
@@ -110,15 +111,17 @@ class Steps(Report):
     def plot(self, ax: Optional[Any] = None) -> Any:
         """The readings with the levels laid over them; returns matplotlib's Axes."""
         ax = self._readings.plot(_plot.axes(ax))
+        scale = _draw.seconds_per_unit(ax)
         for i, v in enumerate(self.levels):
             mid, half = (v.t_s.lo + v.t_s.hi) / 2, (v.t_s.hi - v.t_s.lo) / 2
             rise = v.slope_W_per_h * half / 3600 if v.shape == "line" else 0.0
-            ax.plot([mid - half, mid + half], [v.watts.value - rise, v.watts.value + rise],
+            ax.plot([(mid - half) / scale, (mid + half) / scale],
+                    [v.watts.value - rise, v.watts.value + rise],
                     color=_plot.MODEL, linewidth=2, solid_capstyle="butt",
                     label="level" if i == 0 else None)
         for s in self.steps:
-            ax.axvspan(s.t_s.lo, max(s.t_s.hi, s.t_s.lo), color=_plot.MODEL, alpha=0.25,
-                       linewidth=0.5)
+            ax.axvspan(s.t_s.lo / scale, max(s.t_s.hi, s.t_s.lo) / scale, color=_plot.MODEL,
+                       alpha=0.25, linewidth=0.5)
         return ax
 
 
@@ -140,4 +143,5 @@ def steps(trace: Any, channel: Optional[str], spike_s: Optional[float], bounds: 
     return Steps(tuple(d["notes"]), d, text, d.get("start"), d["channel"],
                  tuple(Step._of(s) for s in d["steps"]),
                  tuple(Level._of(v) for v in d.get("levels") or ()), number(d.get("noise_W")),
-                 number(d.get("smallest_W")), d.get("resolution_W") or 0.0, svg, page, found)
+                 number(d.get("smallest_W")), d.get("resolution_W") or 0.0, d.get("cycling"),
+                 svg, page, found)
