@@ -236,6 +236,51 @@ except wakewatt.Error as e:
             self.assertGreater(len(t["meter.power"]), 0)
 
 
+class Forked(Folder):
+    def test_a_child_leaves_the_recording_to_its_parent(self):
+        """It exits at once, whatever it does with it; the parent goes on and closes it well."""
+        path = self.path("fork.wwt")
+        code = """
+import os, sys, wakewatt
+rec = wakewatt.record(%r, sys.argv[1])
+next(rec["meter.power"].follow())
+for way in range(3):
+    pid = os.fork()
+    if pid == 0:
+        if way == 0:
+            sys.exit(7)
+        if way == 1:
+            del rec
+            sys.exit(7)
+        try:
+            rec.mark("child")
+        except (ValueError, OSError):
+            sys.exit(7)
+    print(os.waitpid(pid, 0)[1] >> 8, flush=True)
+rec.mark("parent")
+rec.stop()
+""" % METER
+        p = subprocess.run([sys.executable, "-c", code, path], text=True, capture_output=True,
+                           env=environment(), timeout=60, check=False)
+        self.assertEqual((p.stdout.split(), p.returncode), (["7"] * 3, 0), p.stderr)
+        with wakewatt.open(path) as t:
+            self.assertEqual((t.state, [m.text for m in t.marks if m.kind == "label"]),
+                             ("closed", ["parent"]))
+
+    def test_more_files_than_select_takes(self):
+        code = """
+import os, resource, sys, wakewatt
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+kept = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+with wakewatt.record(%r, for_s=0.3) as rec:
+    print(sum(1 for _ in rec["meter.power"].follow()) > 100)
+""" % METER
+        p = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                           env=environment(), timeout=60, check=False)
+        self.assertEqual((p.stdout, p.returncode), ("True\n", 0), p.stderr)
+
+
 class Dut(threading.Thread):
     """A machine behind a console server: a beat every 5 ms, unless the file is there."""
 

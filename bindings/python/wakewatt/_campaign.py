@@ -71,6 +71,11 @@ class Campaign(Recording):
         if self._campaign is not None:
             self._campaign.close()
 
+    def _forked(self) -> None:
+        super()._forked()
+        if self._campaign is not None:
+            self._campaign.detach()
+
     def _start(self) -> "_loop.Loop":
         campaign = self._campaign
         assert campaign is not None

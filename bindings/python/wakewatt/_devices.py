@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import select
 import time
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _ffi
 from ._ffi import lib, text
+from ._follow import readable
 from ._records import Transport
 from ._result import Report, document, html_notes, html_table, plain
 from ._types import Interval, Quantity
@@ -96,7 +96,7 @@ def drive(fd: int, dispatch: Callable[[], int], timeout: Optional[float]) -> boo
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
             return False
-        select.select([fd], [], [], left)
+        readable(fd, left)
     return True
 
 

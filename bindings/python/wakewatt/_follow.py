@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from ._core import Core
 
 
+def readable(fd: int, seconds: Optional[float]) -> None:
+    """Wait until a descriptor is, or for so long. poll(2): any number of files may be open."""
+    p = select.poll()
+    p.register(fd, select.POLLIN)
+    p.poll(None if seconds is None else max(0, math.ceil(1e3 * seconds)))
+
+
 class Patience:
     """Waits until a trace may have grown. Ctrl-C interrupts it: it waits in Python."""
 
@@ -40,7 +47,7 @@ class Patience:
             left = self._since + self._timeout - time.monotonic()
             if left <= 0:
                 return False
-        select.select([lib.ww_trace_fd(core.h())], [], [], left)
+        readable(lib.ww_trace_fd(core.h()), left)
         self.grown = core.refresh()
         return True
 

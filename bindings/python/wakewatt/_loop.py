@@ -59,6 +59,12 @@ class Loop:
             if self._open:
                 self._poke()
 
+    def forget(self) -> None:
+        """In a child of fork(), which has no such thread: nothing here waits for it."""
+        self._lock, self.ended = threading.Lock(), threading.Event()
+        self._open = False
+        self.ended.set()
+
     def _poke(self) -> None:
         try:
             os.write(self._wake_write, b"!")

@@ -121,6 +121,7 @@ class Recording:
         self._loop = self._start()
         # Ends by itself with the last reference to it, and before the program does.
         self._finalizer = weakref.finalize(self, _end, self._loop, self._recorder, self._folder)
+        _RECORDINGS.add(self)
         self._timer: Optional[threading.Timer] = None
         if for_s is not None:
             self._timer = threading.Timer(for_s, self._loop.stop)
@@ -167,6 +168,12 @@ class Recording:
     def _remove(folder: Optional[str]) -> None:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _forked(self) -> None:
+        """In a child of fork(): the recording is its parent's."""
+        self._finalizer.detach()
+        self._recorder.detach()
+        self._loop.forget()
 
     def __repr__(self) -> str:
         state = "recording" if self.running else "ended"
@@ -344,6 +351,18 @@ class Recording:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>" + self.live()._repr_html_()
+
+
+#: those of this process: a child of fork() must not end them
+_RECORDINGS: "weakref.WeakSet[Recording]" = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for recording in list(_RECORDINGS):
+        recording._forked()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _end(loop: "_loop.Loop", recorder: _ffi.Handle, folder: Optional[str]) -> None:
