@@ -101,7 +101,8 @@ pythons() {
 machines() {
 	all=$(ls tests/lab/test_*.py)
 	two='/test_(gpio|powercut|relay|sysfs|usb)[.]py$'
-	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E "$two")
+	# The longest is the last by its name, and begins first.
+	python3 tests/runner.py -j"$jobs" $(echo "$all" | grep -E "$two" | sort -r)
 	quiet
 	python3 tests/runner.py $(echo "$all" | grep -vE "$two")
 }
