@@ -29,12 +29,13 @@ step() {
 	rm -f "$log"
 }
 mk() { make --no-print-directory -j"$jobs" "$@"; }
-# Those of lib/bus and lib/capture measure how late something was: one at a time. The others
-# mostly wait.
+# Those of lib/bus and lib/capture measure how late something was, a campaign has time-outs: one at
+# a time. The others mostly wait.
+alone='/(bus|capture)/[^/]*$|/control/test_campaign$'
 units() { # directory of the build, pattern of what is left out
 	all=$(find "$1/tests" -type f -name 'test_*' -perm -u+x | sort | grep -vE "${2:-^$}")
-	python3 tests/runner.py -j$((2 * jobs)) $(echo "$all" | grep -vE '/(bus|capture)/[^/]*$')
-	python3 tests/runner.py $(echo "$all" | grep -E '/(bus|capture)/[^/]*$')
+	python3 tests/runner.py -j$((2 * jobs)) $(echo "$all" | grep -vE "$alone")
+	python3 tests/runner.py $(echo "$all" | grep -E "$alone")
 }
 
 # Those that record while something happens: one at a time.
@@ -49,7 +50,7 @@ scripts() {
 part_sanitized() { $gentle make --no-print-directory -j"$jobs" B=build/asan SAN=1 OPT='-O1 -g' all tests; }
 part_venv() { $gentle tests/python/venv.sh; }
 part_lint() { $gentle tests/lint.sh; }
-part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"; }
+part_fuzz() { $gentle make --no-print-directory -j"$jobs" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-1}"; }
 gentle=
 idle_parts=
 idle=
