@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#define FLUSH_BYTES (64u * 1024)
 /* So many cycles are told in full; of more a table is the better view. */
 #define FEW 3
 #define TOP 10
@@ -84,7 +83,7 @@ static int json_report(struct run *r, struct ww_error *err)
 		ww_kernlog_json_cycle(&j, c);
 		ww_json_close(&j, '}');
 		ww_ksum_add(&r->sum, c);
-		wrote = ww_sink_flush(&r->out, FLUSH_BYTES, err);
+		wrote = ww_sink_flush(&r->out, 0, err);
 	}
 	if (wrote >= 0) {
 		json_end(&j, r, &read);
@@ -106,7 +105,7 @@ static int csv_report(struct run *r, struct ww_error *err)
 	while ((rc = ww_kernlog_next(r->k, &c, err)) > 0 && wrote >= 0) {
 		ww_kernlog_csv_cycle(&r->out.s, c);
 		r->sum.cycles++;
-		wrote = ww_sink_flush(&r->out, FLUSH_BYTES, err);
+		wrote = ww_sink_flush(&r->out, 0, err);
 	}
 	if (wrote >= 0)
 		wrote = ww_sink_flush(&r->out, 0, err);
