@@ -173,6 +173,8 @@ void ww_attribute_json(struct ww_str *s, const struct ww_attribute *a)
 		ww_json_text(&j, "schema", "wakewatt/attribute/1");
 	ww_json_quantity(&j, "offset_W", i->offset,
 			 "nothing was read with all unplugged, and no offset was given");
+	/* Nothing was read with all of it unplugged: it holds what else was on. */
+	ww_json_bool(&j, "offset_is_base", a->base);
 	ww_json_open(&j, "devices", '[');
 	for (size_t k = 0; k < a->devices; k++)
 		one_device(&j, a, k);

@@ -23,14 +23,19 @@ class Power(Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.trace = os.path.join(cls.dir.name, "power.wwt")
-        levels = [(1.0, "all unplugged"), (10.4, "+box"), (37.9, "+monitor"), (28.5, "-box")]
-        with wakewatt.Writer(cls.trace) as w:
+        cls.write(cls.trace, [(1.0, "all unplugged"), (10.4, "+box"), (37.9, "+monitor"),
+                              (28.5, "-box")])
+
+    @staticmethod
+    def write(path, levels):
+        with wakewatt.Writer(path) as w:
             w.anchor(START, 1_700_000_000 * SECOND)
             meter = w.source("meter", "meter", period_ns=SECOND, window_ns=SECOND)
             w.channel(meter, "power", "power", "W", scale=0.1, resolution=0.1)
             for n, (watts, mark) in enumerate(levels):
                 begin = START + n * 300 * SECOND
-                w.mark(begin, mark)
+                if mark:
+                    w.mark(begin, mark)
                 at = [begin + (k + 1) * SECOND for k in range(300)]
                 w.samples(meter, at, at, [[round(10 * watts) + (k * 7 % 3 == 0)
                                            for k in range(300)]])
@@ -106,6 +111,16 @@ class Power(Case):
         self.assertFalse(have["a"].estimable)
         self.assertTrue(have.next)
         self.readable(have)
+
+    def test_a_base_level_is_no_offset(self):
+        """Nothing was read unplugged: what was on all the time is in it."""
+        path = self.path("base.wwt")
+        self.write(path, [(10.0, ""), (30.0, "+lamp"), (10.0, "-lamp")])
+        have = wakewatt.attribute(traces=path)
+        self.assertTrue(have.offset_is_base)
+        self.assertIn("base level", str(have))
+        self.assertIn("base level", have._repr_html_())
+        self.assertFalse(wakewatt.attribute(PAIRS).offset_is_base)
 
     def test_options_that_cannot_be(self):
         for options in ({"spec": "2"}, {"price": "much"}, {"cost": "1 EUR $"}, {"spike_s": -1}):

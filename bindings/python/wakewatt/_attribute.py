@@ -101,6 +101,7 @@ class Attribution(Report):
     """Watts of each device: what ``pwrlog attribute`` prints."""
 
     offset: Optional[Quantity]  #: W that the meter shows too much; None not known
+    offset_is_base: bool  #: True: nothing was read unplugged, and it holds what else was on
     devices: Tuple[Device, ...]
     inseparable: Tuple[Inseparable, ...]
     next: Tuple[NextReading, ...]  #: best first
@@ -127,7 +128,8 @@ class Attribution(Report):
         if self.total is not None:
             rows.append(("all on", str(self.total), ""))
         if self.offset is not None:
-            rows.append(("the meter's offset", str(self.offset), ""))
+            rows.append(("base level, and whatever else was on" if self.offset_is_base
+                         else "the meter's offset", str(self.offset), ""))
         out = html_table(("device", "power", "readings"), rows)
         if self.order:
             out += html_table(("in this order", "adds", "level", ""), [
@@ -335,6 +337,7 @@ def _of(d: Dict[str, Any], text: str) -> Attribution:
                   for v in d.get("synthetic") or ())
     pairs = tuple(_pair(p) for p in d.get("interactions") or ())
     saving = Saving._of(d["saving"]) if d.get("saving") else None
-    return Attribution(tuple(d["notes"]), d, text, quantity(d.get("offset_W"), "W"), devices,
+    return Attribution(tuple(d["notes"]), d, text, quantity(d.get("offset_W"), "W"),
+                       bool(d.get("offset_is_base")), devices,
                        groups, following, quantity(d.get("total_W"), "W"),
                        quantity(d.get("total_shown_W"), "W"), order, pairs, saving)
