@@ -11,6 +11,8 @@ MEASURED, MODEL, GOOD, BAD, MUTED = "#1f5fa8", "#c4570f", "#2d7d46", "#b3261e", 
 def axes(ax: Optional[Any], width: float = 8.0, height: float = 3.2) -> Any:
     """The given axes, or new ones. ImportError, with what to install, without matplotlib."""
     if ax is not None:
+        if not hasattr(ax, "plot"):
+            raise TypeError(f"ax is {ax!r}: matplotlib's Axes, or nothing, is wanted")
         return ax
     try:
         import matplotlib.pyplot as plt

@@ -59,7 +59,7 @@ class StatReport(Report):
     channels: Tuple[ChannelStat, ...]
 
     def _summary(self) -> str:
-        return ", ".join(f"{c.name} {c.mean}" for c in self.channels if c.mean)
+        return ", ".join(f"{c.name} {c.mean}" for c in self.channels if c.mean) or "no readings"
 
     def __getitem__(self, name: str) -> ChannelStat:
         for c in self.channels:
