@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Cycles of suspend by Python: figures are the programs' own, failures and reasons are told."""
 import copy
-import gzip
 import json
 import math
 import os
@@ -274,26 +273,6 @@ class KernelLogs(Folder):
         whole = k[0].suspend_ms.hi + k[0].resume_ms.hi
         self.assertLess(ax.get_xlim()[1], 1.5 * whole)
         pyplot.close("all")
-
-
-class Arriving(unittest.TestCase):
-    def test_cycles_of_a_pipe_that_stays_open(self):
-        """Each is there as soon as it was read, though the text goes on."""
-        with gzip.open(os.path.join(ROOT, "examples", "data",
-                                    "kernel-6.1-ftrace.txt.gz")) as f:
-            text = f.read()
-        source, sink = os.pipe()
-        writer = threading.Thread(target=os.write, args=(sink, text))
-        cycles = wakewatt.kernlog_cycles(f"/dev/fd/{source}")
-        writer.start()
-        try:
-            first = [next(cycles) for _ in range(10)]
-        finally:
-            writer.join()
-            os.close(sink)
-        self.assertEqual([c.n for c in first], list(range(1, 11)))
-        self.assertGreater(len(list(cycles)), 8)
-        os.close(source)
 
 
 class Pictures(unittest.TestCase):
